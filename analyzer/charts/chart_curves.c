@@ -130,7 +130,7 @@ static int set_tips(struct ct_plot *plot, size_t curve, const struct ct_report_c
 	static const struct ct_chart_value known[] = {
 		{ "median bus bandwidth", "points.{i}.busbw_Bps", NULL, "Bps" },
 		{ "mean size", "points.{i}.bytes", NULL, "bytes" },
-		{ "operations", "points.{i}.instances", NULL, "count" },
+		{ "operations", "points.{i}.op_count", NULL, "count" },
 		{ "by the fit", "fit.{i}.busbw_Bps", NULL, "Bps" },
 	};
 	struct ct_chart_value *tips = ct_arena_calloc(memory, 4, sizeof(*tips));

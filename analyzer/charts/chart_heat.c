@@ -298,7 +298,7 @@ static double *ratios_of(const struct ct_picture_make *make, const struct heat_r
 	if (!ratios || !known)
 		return NULL;
 	if (!rows->hosts) {
-		memcpy(ratios, h->gap_ratio, p->rows.n * columns * sizeof(*ratios));
+		memcpy(ratios, h->outside_comm_ratio, p->rows.n * columns * sizeof(*ratios));
 		return ratios;
 	}
 	for (size_t c = 0; c < columns; c++) {
@@ -323,8 +323,9 @@ static double *ratios_of(const struct ct_picture_make *make, const struct heat_r
 }
 
 static const struct ct_chart_value gap_values[] = {
-	{ "outside communication", "heat.steps.gap_ns.{r}.{c}", "heat.steps.err_ns", "ns" },
-	{ "of the median rank", "heat.steps.gap_ratio.{r}.{c}", NULL, "number" },
+	{ "outside communication", "heat.steps.outside_comm_ns.{r}.{c}", "heat.steps.err_ns",
+	  "ns" },
+	{ "of the median rank", "heat.steps.outside_comm_ratio.{r}.{c}", NULL, "number" },
 	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
 	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
 };
@@ -339,7 +340,7 @@ int ct_picture_steps(const struct ct_picture_make *make)
 
 	if (st != CT_OK)
 		return st;
-	put_cells(p, &rows, h->gap_ns);
+	put_cells(p, &rows, h->outside_comm_ns);
 	ratios = ratios_of(make, &rows, h);
 	if (!ratios)
 		return CT_NOMEM;

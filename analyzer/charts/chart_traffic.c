@@ -327,11 +327,11 @@ static void say_model(const struct ct_picture_make *make, const struct ct_traffi
 	if (make->report->traffic.note)
 		ct_picture_note(p, ct_arena_printf(make->memory, "Traffic: %s.",
 						   make->report->traffic.note));
-	if (make->report->traffic.unplaced_bytes)
+	if (make->report->traffic.unattributed_bytes)
 		ct_picture_note(
-			p, ct_arena_printf(make->memory,
-					   "%s between ranks without a trace are not shown.",
-					   ct_prose_bytes(make->report->traffic.unplaced_bytes).s));
+			p, ct_arena_printf(
+				   make->memory, "%s between ranks without a trace are not shown.",
+				   ct_prose_bytes(make->report->traffic.unattributed_bytes).s));
 }
 
 static const char *title_of(const struct ct_picture_make *make,

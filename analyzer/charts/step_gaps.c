@@ -59,7 +59,7 @@ static void add_part(struct step_walk *w, const struct ct_log_part *p, uint64_t 
 {
 	if (p->free_ns != UINT64_MAX)
 		spread(w, ct_max(*reached, p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0),
-		       p->start_ns, offsetof(struct ct_heat_gap, gap_ns));
+		       p->start_ns, offsetof(struct ct_heat_gap, outside_comm_ns));
 	spread(w, ct_max(*reached, p->start_ns), p->end_ns, offsetof(struct ct_heat_gap, busy_ns));
 	add_error(w, p->start_ns, p->err_ns);
 	*reached = ct_max(*reached, p->end_ns);
@@ -71,10 +71,10 @@ static void settle_spans(struct step_walk *w)
 	for (uint32_t k = 0; k < w->steps->n; k++) {
 		struct ct_heat_gap *g = &w->gaps[k];
 		uint64_t time = w->steps->cut_ns[k + 1] - w->steps->cut_ns[k];
-		uint64_t unexplained = time - g->gap_ns - g->busy_ns;
+		uint64_t unexplained = time - g->outside_comm_ns - g->busy_ns;
 
 		if ((double)unexplained > CT_WORTH_REPORTING * (double)time)
-			g->gap_ns = CT_UNKNOWN;
+			g->outside_comm_ns = CT_UNKNOWN;
 		g->err_ns += unexplained;
 	}
 }
@@ -103,10 +103,10 @@ static void settle_calls(struct step_walk *w, const struct ct_exposures *stalls,
 		uint64_t begin = w->steps->cut_ns[k], end = w->steps->cut_ns[k + 1];
 		double most = CT_WORTH_REPORTING * (double)(end - begin);
 
-		g->gap_ns = end - begin - g->busy_ns;
+		g->outside_comm_ns = end - begin - g->busy_ns;
 		if (begin < first || end > last || !ct_exposures_keep(stalls, begin, end) ||
 		    (double)g->unclear_ns > most)
-			g->gap_ns = CT_UNKNOWN;
+			g->outside_comm_ns = CT_UNKNOWN;
 		g->err_ns += g->unclear_ns;
 	}
 }

@@ -16,7 +16,7 @@
 
 /* One rank in one step. */
 struct ct_heat_gap {
-	uint64_t gap_ns; /* CT_UNKNOWN: not known */
+	uint64_t outside_comm_ns; /* CT_UNKNOWN: not known */
 	uint64_t err_ns;
 	uint64_t busy_ns;    /* in communication */
 	uint64_t unclear_ns; /* of that, perhaps not */

@@ -27,7 +27,7 @@ struct step_gaps_chart {
 
 static void forget(struct ct_heat_gap *gap)
 {
-	gap->gap_ns = gap->wait_ns = gap->late_ns = CT_UNKNOWN;
+	gap->outside_comm_ns = gap->wait_ns = gap->late_ns = CT_UNKNOWN;
 }
 
 /* Steps of the slot in which its process may have lost records. */
@@ -99,10 +99,10 @@ static int fill_slots(struct step_gaps_chart *p, struct ct_report_heat_steps *ou
 			forget(&gaps[k]);
 		for (uint32_t k = 0; p->layout.row_of[s] != CT_HEAT_NO_ROW && k < p->steps->n;
 		     k++) {
-			p->known += gaps[k].gap_ns != CT_UNKNOWN;
+			p->known += gaps[k].outside_comm_ns != CT_UNKNOWN;
 			p->all++;
 		}
-		fill_slot(p, s, gaps, MEASURE(gap_ns, err_ns), p->of_slots, &out->err_ns);
+		fill_slot(p, s, gaps, MEASURE(outside_comm_ns, err_ns), p->of_slots, &out->err_ns);
 		fill_slot(p, s, gaps, MEASURE(wait_ns, wait_err_ns), p->waits, &out->wait_err_ns);
 		fill_slot(p, s, gaps, MEASURE(late_ns, late_err_ns), p->lateness,
 			  &out->lateness_err_ns);
@@ -146,21 +146,23 @@ static int fold(const struct step_gaps_chart *p, struct ct_report_heat_steps *ou
 	out->steps_each = p->each;
 	out->columns = p->columns;
 	out->first_step = ct_arena_calloc(memory, p->columns, sizeof(*out->first_step));
-	out->gap_ns = ct_heat_fold(&p->layout, p->of_slots, p->model->n_slots, p->columns, memory);
-	out->gap_ratio = ct_arena_calloc(memory, n, sizeof(*out->gap_ratio));
+	out->outside_comm_ns = ct_heat_fold(&p->layout, p->of_slots, p->model->n_slots, p->columns,
+					    memory);
+	out->outside_comm_ratio = ct_arena_calloc(memory, n, sizeof(*out->outside_comm_ratio));
 	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->model->n_slots, p->columns, memory);
 	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->model->n_slots, p->columns,
 					memory);
-	if (!out->first_step || !out->gap_ns || !out->gap_ratio || !out->wait_ns ||
-	    !out->lateness_ns)
+	if (!out->first_step || !out->outside_comm_ns || !out->outside_comm_ratio ||
+	    !out->wait_ns || !out->lateness_ns)
 		return CT_NOMEM;
 	for (uint32_t c = 0; c < p->columns; c++)
 		out->first_step[c] = p->steps->first + (uint64_t)c * p->each;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t gap = out->gap_ns[i], median = p->medians[i % p->columns];
+		uint64_t gap = out->outside_comm_ns[i], median = p->medians[i % p->columns];
 
-		out->gap_ratio[i] = gap != CT_UNKNOWN && median ? (double)gap / (double)median
-								: NAN;
+		out->outside_comm_ratio[i] = gap != CT_UNKNOWN && median
+						     ? (double)gap / (double)median
+						     : NAN;
 	}
 	return CT_OK;
 }

@@ -49,7 +49,7 @@ static struct ct_diagnosis_node ask_HANG(const struct diagnosis_inputs *a)
 		return unknown(ct_arena_printf(a->memory, "%llu processes still run",
 					       (unsigned long long)r->run.processes_running),
 			       NULL);
-	if (r->n_inflight || r->open_launches)
+	if (r->n_in_flight || r->open_launches)
 		return unknown("operations were under way at the end", NULL);
 	return pass("no operation was left unfinished");
 }
@@ -316,21 +316,21 @@ static struct ct_diagnosis_node ask_OVERLAP(const struct diagnosis_inputs *a)
 
 	for (size_t i = 0; i < a->report->n_comms; i++)
 		on_gpus |= a->report->comms[i].backend == CT_BACKEND_NCCL;
-	if (isnan(e->share_pct))
+	if (isnan(e->median_pct))
 		return unknown("how long compute waited for communication is not known",
 			       on_gpus ? NULL
 				       : "see how long ranks are inside calls: commtrace report");
 	return pass(ct_arena_printf(a->memory, "compute waits for communication for %s of %s",
-				    ct_prose_pct(e->share_pct).s,
+				    ct_prose_pct(e->median_pct).s,
 				    e->of_steps ? "step time" : "the run"));
 }
 
 static struct ct_diagnosis_node ask_TRACER(const struct diagnosis_inputs *a)
 {
-	if (isnan(a->report->cost_share_pct) || !a->report->n_costs)
+	if (isnan(a->report->overhead_pct) || !a->report->n_overhead)
 		return unknown("what recording cost is not on record", NULL);
 	return pass(ct_arena_printf(a->memory, "%s of the run in wrappers",
-				    ct_prose_pct(a->report->cost_share_pct).s));
+				    ct_prose_pct(a->report->overhead_pct).s));
 }
 
 /* ---- the tree ---- */

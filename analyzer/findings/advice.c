@@ -403,12 +403,12 @@ static double host_late_pct(const struct ct_report *report)
 {
 	double late = 0, steps = 0;
 
-	for (size_t i = 0; i < report->n_gaps; i++) {
-		const struct ct_report_gaps *g = &report->gaps[i];
+	for (size_t i = 0; i < report->n_stream_idle; i++) {
+		const struct ct_report_stream_idle *g = &report->stream_idle[i];
 
-		if (g->host_late_ns == CT_UNKNOWN || g->steps_ns == CT_UNKNOWN)
+		if (g->idle_host_bound_ns == CT_UNKNOWN || g->steps_ns == CT_UNKNOWN)
 			continue;
-		late += (double)g->host_late_ns;
+		late += (double)g->idle_host_bound_ns;
 		steps += (double)g->steps_ns;
 	}
 	return steps > 0 ? 100 * late / steps : NAN;
@@ -418,7 +418,7 @@ static void advise_late(struct advice_request *a, double late_pct, const char *h
 {
 	struct ct_finding *f = advise(a, 0, headline);
 
-	ct_finding_evidence(a->list, f, "host_late_of_steps", late_pct, "%", NAN);
+	ct_finding_evidence(a->list, f, "host_bound_of_steps", late_pct, "%", NAN);
 }
 
 static void try_PROCESSES(struct advice_request *a)
@@ -473,7 +473,7 @@ static void find_exposed(struct advice_request *a)
 				most = comm;
 		}
 		a->exposed = most;
-		a->exposed_pct = f->loss_pct;
+		a->exposed_pct = f->time_lost_pct_of_run;
 	}
 }
 

@@ -16,7 +16,7 @@
 /* Steps first .. last took longer than those before. */
 struct rise {
 	uint32_t first, last;
-	double before_ns, after_ns, loss_ns, err_ns, sds;
+	double before_ns, after_ns, time_lost_ns, err_ns, sds;
 };
 
 /* Median time that the reference was inside operations, of steps first .. end - 1; NAN: not known. */
@@ -46,7 +46,7 @@ static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, s
 	for (; k < n && levels[k].median_ns > (1 + CT_HARDLY_ANY) * r->before_ns; k++) {
 		double steps = levels[k].end - levels[k].first;
 
-		r->loss_ns += (levels[k].median_ns - r->before_ns) * steps;
+		r->time_lost_ns += (levels[k].median_ns - r->before_ns) * steps;
 		r->err_ns += 2 * CT_SE_OF_MEDIAN * steps *
 			     sqrt(levels[k].sd_ns * levels[k].sd_ns / steps +
 				  before->sd_ns * before->sd_ns / (before->end - before->first));
@@ -68,7 +68,7 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 			continue;
 		for (size_t i = 0; i < t->list->n && !named; i++)
 			named = ct_finding_has_slot(t->model, &t->list->all[i], charge->slot) &&
-				t->list->all[i].loss_ns != CT_UNKNOWN;
+				t->list->all[i].time_lost_ns != CT_UNKNOWN;
 		sum += named ? (double)charge->charged_ns : 0;
 	}
 	return sum / ct_step_blame_share(t->blame);
@@ -85,7 +85,7 @@ static double lost_then(const struct ct_time_structure *t, const struct ct_findi
 	if (!ct_finding_is_straggler(f) || f->step_first == CT_UNKNOWN ||
 	    to - from + 1 < CT_MOSTLY * (last - first + 1))
 		return 0;
-	return (double)f->loss_ns;
+	return (double)f->time_lost_ns;
 }
 
 /* Does the lateness of listed ranks explain most of the change? */
@@ -95,7 +95,7 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 
 	for (size_t i = 0; i < t->list->n; i++)
 		lost += lost_then(t, &t->list->all[i], r);
-	return (lost > charged ? lost : charged) >= CT_MOST * r->loss_ns;
+	return (lost > charged ? lost : charged) >= CT_MOST * r->time_lost_ns;
 }
 
 /* Steps that become slower and faster at equal distances do so because of the program: that is not
@@ -135,20 +135,21 @@ static void add_change(const struct ct_time_structure *t, const struct rise *r, 
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_CHANGE_POINT);
 	double err = c->err_ns == CT_UNKNOWN ? NAN : (double)c->err_ns;
 
-	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->model->duration_ns);
+	ct_finding_loss(f, (uint64_t)r->time_lost_ns, (uint64_t)r->err_ns, t->model->duration_ns);
 	f->confidence = r->sds >= CT_STEADY_T ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
-	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
+	f->gpu_seconds = ct_finding_all_gpus(t, f->time_lost_ns);
 	f->step_first = c->first + r->first;
 	f->step_last = c->first + r->last;
 	f->begin_at_ns = c->cut_ns[r->first];
 	f->end_at_ns = c->cut_ns[r->last + 1];
 	f->line = ct_arena_printf(
-		list->memory, "step=%u before=%s after=%s (+%s) loss=%s±%s share=%s steps=%u..%u",
+		list->memory,
+		"step=%u before=%s after=%s (+%s) time_lost=%s±%s pct_of_run=%s steps=%u..%u",
 		c->first + r->first, ct_text_ns((uint64_t)r->before_ns).s,
 		ct_text_ns((uint64_t)r->after_ns).s,
-		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, c->first + r->first,
-		c->first + r->last);
+		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s,
+		ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
+		ct_text_pct(f->time_lost_pct_of_run).s, c->first + r->first, c->first + r->last);
 	ct_finding_evidence(list, f, "step_before", r->before_ns, "ns", err);
 	ct_finding_evidence(list, f, "step_after", r->after_ns, "ns", err);
 	explain(t, r, from, f, room);
@@ -179,7 +180,8 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		behind = measure(levels, n, k, &r);
 		k = behind > k ? behind : k + 1;
 		if (n_added == MOST_CHANGES ||
-		    r.loss_ns - r.err_ns < CT_WORTH_REPORTING * (double)t->model->duration_ns ||
+		    r.time_lost_ns - r.err_ns <
+			    CT_WORTH_REPORTING * (double)t->model->duration_ns ||
 		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
 		n_added++;

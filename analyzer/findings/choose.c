@@ -105,7 +105,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	c->slow_op = first_of(list, BIT(SLOW_OP), CT_SEVERITY_WARNING);
 	c->uneven = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
 	for (size_t i = 0; i < list->n; i++)
-		c->replayed_pct += list->all[i].is_replayed ? list->all[i].loss_pct : 0;
+		c->replayed_pct += list->all[i].is_replayed ? list->all[i].time_lost_pct_of_run : 0;
 	/* so few launches say nothing about the share of communication */
 	if (c->report->run.timed_ratio < CT_NEARLY_ALL || ct_gain_why_not(c->report))
 		c->exposed = NULL;
@@ -113,7 +113,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	c->late_pct = model->duration_ns ? 100 * (double)late / (double)model->duration_ns : 0;
 	/* for slow operations that came in a row more is known */
 	if (c->late_pct <= 100 * CT_WORTH_REPORTING ||
-	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
+	    (c->slow_op && 2 * c->slow_op->time_lost_pct_of_run >= c->late_pct))
 		c->late_pct = 0;
 	c->hung = ct_hung_find(c->report);
 	c->lacks = ct_lacking_text(model, c->report);
@@ -128,8 +128,8 @@ static const struct ct_finding *leader(const struct choice *c)
 
 	if (c->change && (c->change->severity == CT_SEVERITY_CRITICAL || !c->exposed))
 		best = heavier(best, c->change);
-	if (best && c->exposed && best->loss_pct < CT_WARNING_PCT &&
-	    c->exposed->loss_pct > best->loss_pct)
+	if (best && c->exposed && best->time_lost_pct_of_run < CT_WARNING_PCT &&
+	    c->exposed->time_lost_pct_of_run > best->time_lost_pct_of_run)
 		return NULL;
 	return best;
 }
@@ -196,7 +196,7 @@ static void conclude_rest(struct choice *c)
 	const struct ct_finding *beside[] = { c->uneven, c->slow_op };
 
 	for (int i = 0; i < 2; i++) {
-		if (beside[i] && beside[i]->loss_pct > c->chosen->loss_pct)
+		if (beside[i] && beside[i]->time_lost_pct_of_run > c->chosen->time_lost_pct_of_run)
 			ct_verdict_mention(c->report, ct_finding_in_short(beside[i], c->report));
 	}
 	add_oversubscribed(c);
@@ -227,7 +227,7 @@ static void conclude_lost(struct choice *c)
 {
 	struct ct_report *report = c->report;
 
-	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
+	if (c->slow_op && c->slow_op->time_lost_pct_of_run >= fmax(c->waited.pct, c->late_pct)) {
 		c->chosen = c->slow_op;
 		ct_verdict_of_finding(c->slow_op, report);
 	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + 100 * CT_WORTH_REPORTING) {
@@ -387,8 +387,8 @@ static void conclude_nothing_found(struct choice *c)
 	double lost = fmax(c->waited.pct, c->late_pct);
 
 	if (c->slow_op)
-		lost = fmax(lost, c->slow_op->loss_pct);
-	if (c->exposed && !(lost > c->exposed->loss_pct))
+		lost = fmax(lost, c->slow_op->time_lost_pct_of_run);
+	if (c->exposed && !(lost > c->exposed->time_lost_pct_of_run))
 		conclude_exposed(c);
 	else if (lost > 0)
 		conclude_lost(c);
@@ -450,7 +450,8 @@ static int choose(struct choice *c)
 			ct_verdict_of_finding(c->chosen, report);
 		/* these losses are separate from each other */
 		if (c->chosen->is_replayed)
-			report->verdict.gain_max_pct = fmax(c->chosen->loss_pct, c->replayed_pct);
+			report->verdict.gain_max_pct = fmax(c->chosen->time_lost_pct_of_run,
+							    c->replayed_pct);
 		if (!c->order)
 			conclude_rest(c);
 	} else if (stuck.all) {
@@ -478,7 +479,7 @@ static void doubt(struct ct_findings *list, const struct ct_report *report)
 	for (size_t i = 0; i < list->n && may_differ(report); i++) {
 		struct ct_finding *f = &list->all[i];
 
-		if (f->loss_ns != CT_UNKNOWN && f->confidence == CT_CONFIDENCE_HIGH)
+		if (f->time_lost_ns != CT_UNKNOWN && f->confidence == CT_CONFIDENCE_HIGH)
 			f->confidence = CT_CONFIDENCE_MEDIUM;
 	}
 }

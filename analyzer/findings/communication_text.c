@@ -15,34 +15,36 @@
 void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
-	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
+	double computing = 100 - e->median_pct, stays = e->transferring_pct - computing;
 	/* of waits and of transfers */
 	double err = e->err_pct + ct_gain_times_err_pct(report);
 	const char *of = e->of_steps ? "step time" : "the run";
 	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_NOTABLE_PCT;
 
-	report->verdict.gain_max_pct = f->loss_pct;
+	report->verdict.gain_max_pct = f->time_lost_pct_of_run;
 	if (bound) {
 		ct_verdict_set(report, CT_VERDICT_COMM_BOUND, f->confidence,
 			       "at best %s of %s stays exposed", ct_prose_pct_err(stays, err).s,
 			       of);
-		ct_verdict_add(report, ct_arena_printf(report->memory,
-						       "even with perfect overlap: of %s transfers "
-						       "take %s, compute %s; now %s is exposed: %s "
-						       "waiting for other ranks, %s transfer",
-						       of, ct_prose_pct(e->transferring_pct).s,
-						       ct_prose_pct(computing).s,
-						       ct_prose_pct(e->share_pct).s,
-						       ct_prose_pct(e->wait_pct).s,
-						       ct_prose_pct(e->share_pct - e->wait_pct).s));
-	} else if (isnan(e->share_pct))
+		ct_verdict_add(report,
+			       ct_arena_printf(report->memory,
+					       "even with perfect overlap: of %s transfers "
+					       "take %s, compute %s; now %s is exposed: %s "
+					       "waiting for other ranks, %s transfer",
+					       of, ct_prose_pct(e->transferring_pct).s,
+					       ct_prose_pct(computing).s,
+					       ct_prose_pct(e->median_pct).s,
+					       ct_prose_pct(e->wait_pct).s,
+					       ct_prose_pct(e->median_pct - e->wait_pct).s));
+	} else if (isnan(e->median_pct))
 		ct_verdict_set(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-			       "at most %s of %s can be saved", ct_prose_pct(f->loss_pct).s, of);
+			       "at most %s of %s can be saved",
+			       ct_prose_pct(f->time_lost_pct_of_run).s, of);
 	else
 		ct_verdict_set(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
 			       "%s of %s is exposed, at most %s can be saved",
-			       ct_prose_pct_err(e->share_pct, e->err_pct).s, of,
-			       ct_prose_pct(f->loss_pct).s);
+			       ct_prose_pct_err(e->median_pct, e->err_pct).s, of,
+			       ct_prose_pct(f->time_lost_pct_of_run).s);
 	if (!bound)
 		ct_verdict_mention(report, f->cause);
 }

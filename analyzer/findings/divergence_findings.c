@@ -40,7 +40,7 @@ static void add_counts(struct ct_order_maker *k)
 	const struct ct_divergence *a = &k->apart;
 
 	ct_order_evidence(k, "first_seq", "", (double)a->seq);
-	ct_order_evidence(k, "instances", "count", (double)k->instances);
+	ct_order_evidence(k, "op_count", "count", (double)k->instances);
 	ct_order_evidence(k, "members_that_differ", "count", a->n_odd);
 	ct_order_evidence(k, "members_that_agree", "count", a->n_usual);
 	if (a->n_unseen)
@@ -156,7 +156,7 @@ static void make_call(struct ct_order_maker *k)
 	k->f->is_undecided = !a->has_minority;
 	k->f->line = ct_arena_printf(
 		k->list->memory,
-		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s instances=%llu%s%s", ranks,
+		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s op_count=%llu%s%s", ranks,
 		(unsigned long long)k->comm->hash, (unsigned long long)a->seq,
 		a->field ? field : "site", a->has_minority ? "theirs" : "one", odd, usual,
 		(unsigned long long)k->instances, apart, sites);
@@ -223,7 +223,7 @@ static void make_shifted(struct ct_order_maker *k)
 				  "ranks that skips the operation";
 	k->f->line = ct_arena_printf(k->list->memory,
 				     "ranks=%s comm=%016llx seq%s%llu op=%s count=%s %s=%u fits=%u "
-				     "instances=%llu%s",
+				     "op_count=%llu%s",
 				     ranks, (unsigned long long)k->comm->hash,
 				     a->may_be_earlier ? "<=" : "=", (unsigned long long)a->seq,
 				     k->f->op_name, count, is_extra ? "more" : "left_out", a->by,

@@ -83,6 +83,6 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 				      unknown && !report->dropped_records ? "an unknown number of"
 									  : records,
 				      n == 1 ? "" : "s", n ? ranks : "?", reason);
-	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
+	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s pct_of_run=%s", records,
 				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
 }

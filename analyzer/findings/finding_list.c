@@ -33,9 +33,9 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 		.hosts = list->nowhere,
 		.begin_at_ns = CT_UNKNOWN,
 		.end_at_ns = CT_UNKNOWN,
-		.loss_ns = CT_UNKNOWN,
-		.loss_err_ns = CT_UNKNOWN,
-		.loss_pct = NAN,
+		.time_lost_ns = CT_UNKNOWN,
+		.time_lost_err_ns = CT_UNKNOWN,
+		.time_lost_pct_of_run = NAN,
 		.gpu_seconds = NAN,
 		.per_step_ns = NAN,
 		.step_first = CT_UNKNOWN,
@@ -130,14 +130,14 @@ static enum ct_severity severity_of(double pct)
 				       : CT_SEVERITY_INFO;
 }
 
-void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns)
+void ct_finding_loss(struct ct_finding *f, uint64_t time_lost_ns, uint64_t err_ns, uint64_t run_ns)
 {
 	double run = run_ns ? (double)run_ns : NAN;
 
-	f->loss_ns = loss_ns;
-	f->loss_err_ns = err_ns;
-	f->loss_pct = 100 * (double)loss_ns / run;
-	f->severity = severity_of(100 * ((double)loss_ns - (double)err_ns) / run);
+	f->time_lost_ns = time_lost_ns;
+	f->time_lost_err_ns = err_ns;
+	f->time_lost_pct_of_run = 100 * (double)time_lost_ns / run;
+	f->severity = severity_of(100 * ((double)time_lost_ns - (double)err_ns) / run);
 }
 
 /* Contradictions come first, because they make results wrong, then findings by cost. Dropped
@@ -161,7 +161,7 @@ static double weight(const struct ct_finding *f)
 	case CT_FINDING_ADVICE:
 		return -5;
 	default:
-		return f->loss_ns == CT_UNKNOWN ? -1 : (double)f->loss_ns;
+		return f->time_lost_ns == CT_UNKNOWN ? -1 : (double)f->time_lost_ns;
 	}
 }
 

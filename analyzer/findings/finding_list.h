@@ -4,7 +4,7 @@
  *     f = ct_findings_add(list, CT_FINDING_SLOW_LINK);
  *     ct_finding_ranks(list, f, ranks, n);
  *     ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN);
- *     f->loss_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
+ *     f->time_lost_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
  *
  * Everything is in the report's memory, which records failed allocations (ct_arena_failed), so
  * nothing here fails. One thread. */
@@ -53,7 +53,7 @@ void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const c
 
 /* Sets loss, error and percentage of the run. Severity follows from the certain part
  * (docs/dev/algorithms/waits.md, Who was last): info, warning from 3 %, critical above 10 %. */
-void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns);
+void ct_finding_loss(struct ct_finding *f, uint64_t time_lost_ns, uint64_t err_ns, uint64_t run_ns);
 
 /* Order for qsort: contradictions, then by loss, then findings without loss. */
 int ct_finding_order(const void *a, const void *b);

@@ -76,7 +76,7 @@ void ct_verdict_of_finding(const struct ct_finding *f, struct ct_report *report)
 {
 	enum ct_verdict_code code = verdicts[f->kind];
 
-	report->verdict.gain_max_pct = f->loss_pct;
+	report->verdict.gain_max_pct = f->time_lost_pct_of_run;
 	if (code == CT_VERDICT_NOT_ENOUGH_EVIDENCE)
 		ct_verdict_doubt(report, f->advice, "%s", f->headline);
 	else
@@ -136,7 +136,7 @@ static const char *does_text(const struct ct_finding *f)
 const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
-	const char *share = ct_share_text(report, f->loss_ns);
+	const char *share = ct_share_text(report, f->time_lost_ns);
 
 	if (f->kind == CT_FINDING_CHANGE_POINT)
 		return ct_arena_printf(memory, "steps take longer from step %llu on (%s)",

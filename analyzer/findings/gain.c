@@ -27,7 +27,7 @@ double ct_gain_exposed_pct(const struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 
-	return e->run_pct >= 100 * CT_MOST ? e->most_pct + e->err_pct : exposed_of_run(report);
+	return e->covered_pct >= 100 * CT_MOST ? e->max_pct + e->err_pct : exposed_of_run(report);
 }
 
 double ct_gain_pct(const struct ct_report *report)

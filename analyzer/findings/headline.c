@@ -59,9 +59,10 @@ static int is_measured_share(const struct ct_finding *f, const struct ct_report 
 
 static double share_of_finding(const struct ct_finding *f, const struct ct_report *report)
 {
-	if (f->loss_ns == CT_UNKNOWN)
+	if (f->time_lost_ns == CT_UNKNOWN)
 		return NAN;
-	return is_measured_share(f, report) ? f->loss_pct : share(report, (double)f->loss_ns);
+	return is_measured_share(f, report) ? f->time_lost_pct_of_run
+					    : share(report, (double)f->time_lost_ns);
 }
 
 /* "33.8 % of step time" */
@@ -74,19 +75,20 @@ static const char *share_text(const struct ct_finding *f, const struct ct_report
 /* "15.4 ± 2.3 ms/step (33.8 % of step time)"; without steps "1.23 ± 0.18 s (33.8 % of the run)" */
 static const char *cost_text(const struct ct_finding *f, const struct ct_report *report)
 {
-	double pct = share_of_finding(f, report), all = steps_ns(report), loss = (double)f->loss_ns;
+	double pct = share_of_finding(f, report), all = steps_ns(report),
+	       loss = (double)f->time_lost_ns;
 	double per_step = pct / 100 * all / (double)report->steps.count;
 	struct ct_unit_range cost;
 
-	if (f->loss_ns == CT_UNKNOWN)
+	if (f->time_lost_ns == CT_UNKNOWN)
 		return "an unknown time";
 	if (!isnan(f->per_step_ns))
 		per_step = f->per_step_ns;
 	if (!(all > 0))
 		per_step = loss;
-	cost = ct_prose_ns_err(per_step, f->loss_err_ns == CT_UNKNOWN || loss <= 0
+	cost = ct_prose_ns_err(per_step, f->time_lost_err_ns == CT_UNKNOWN || loss <= 0
 						 ? NAN
-						 : per_step * (double)f->loss_err_ns / loss);
+						 : per_step * (double)f->time_lost_err_ns / loss);
 	return ct_arena_printf(report->memory, "%s%s%s (%s of %s)", f->at_most ? "at most " : "",
 			       cost.s, all > 0 ? "/step" : "", ct_prose_pct(pct).s,
 			       ct_share_of(report));

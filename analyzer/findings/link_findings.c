@@ -33,8 +33,9 @@ static int is_worth_it(const struct link_finding *m)
 {
 	double run = (double)m->model->duration_ns;
 
-	return (double)m->sum.loss_ns >= CT_WORTH_REPORTING * run &&
-	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= CT_MOST * CT_WORTH_REPORTING * run;
+	return (double)m->sum.time_lost_ns >= CT_WORTH_REPORTING * run &&
+	       (double)m->sum.time_lost_ns - (double)m->sum.err_ns >=
+		       CT_MOST * CT_WORTH_REPORTING * run;
 }
 
 /* Extrapolates from logged operations to all. */
@@ -42,7 +43,7 @@ static void scale(struct link_finding *m)
 {
 	double share = ct_instance_log_share(m->links->log);
 
-	m->sum.loss_ns = (uint64_t)((double)m->sum.loss_ns / share);
+	m->sum.time_lost_ns = (uint64_t)((double)m->sum.time_lost_ns / share);
 	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);
 }
 
@@ -85,7 +86,7 @@ static int bound_by_exposed(struct link_finding *m)
 			return 0;
 		sum += counted ? 0 : exposed;
 	}
-	m->sum.loss_ns = m->sum.loss_ns < sum ? m->sum.loss_ns : sum;
+	m->sum.time_lost_ns = m->sum.time_lost_ns < sum ? m->sum.time_lost_ns : sum;
 	return 1;
 }
 
@@ -104,7 +105,7 @@ static double gpu_seconds(const struct link_finding *m)
 		}
 	}
 	free(seen);
-	return m->on_gpu ? n * (double)m->sum.loss_ns / 1e9 : NAN;
+	return m->on_gpu ? n * (double)m->sum.time_lost_ns / 1e9 : NAN;
 }
 
 /* Loss, times, what both kinds have in common. */
@@ -115,7 +116,7 @@ static int set_costs(struct link_finding *m, struct ct_finding *f)
 	f->is_bounded = bound_by_exposed(m);
 	if (!is_worth_it(m))
 		return 0;
-	ct_finding_loss(f, m->sum.loss_ns, m->sum.err_ns, m->model->duration_ns);
+	ct_finding_loss(f, m->sum.time_lost_ns, m->sum.err_ns, m->model->duration_ns);
 	f->at_most = 1;
 	/* an uncut bound may be several times the true value */
 	if (!f->is_bounded && f->severity > CT_SEVERITY_WARNING)
@@ -323,10 +324,10 @@ static int find_cause(struct link_finding *m, const struct ct_cause *cause)
 	s = &m->links->comparison.of[m->path->track];
 	f->line = ct_arena_printf(
 		m->list->memory,
-		"%s efficiency=%.2f±%.2f expected=%s loss<=%s±%s share=%s ambiguous=%s",
+		"%s efficiency=%.2f±%.2f expected=%s time_lost<=%s±%s pct_of_run=%s ambiguous=%s",
 		who_of(m, cause, f), m->efficiency, m->efficiency * (s->line_err + s->err),
-		ct_text_Bps((uint64_t)m->expected_Bps).s, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+		ct_text_Bps((uint64_t)m->expected_Bps).s, ct_text_ns(f->time_lost_ns).s,
+		ct_text_ns(f->time_lost_err_ns).s, ct_text_pct(f->time_lost_pct_of_run).s,
 		cause->is_exact ? "no" : "yes");
 	return CT_OK;
 }
@@ -362,12 +363,11 @@ static void find_slow_ops(struct link_finding *m, uint32_t track, const struct c
 	ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN);
 	ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN);
 	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", CT_HARDLY_ANY);
-	f->line = ct_arena_printf(memory,
-				  "%s slow=%u/%u efficiency=%.2f loss<=%s±%s share=%s when=%s..%s",
-				  where, slow->n, slow->all, slow->efficiency,
-				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-				  ct_text_pct(f->loss_pct).s, ct_text_ns(f->begin_at_ns).s,
-				  ct_text_ns(f->end_at_ns).s);
+	f->line = ct_arena_printf(
+		memory, "%s slow=%u/%u efficiency=%.2f time_lost<=%s±%s pct_of_run=%s when=%s..%s",
+		where, slow->n, slow->all, slow->efficiency, ct_text_ns(f->time_lost_ns).s,
+		ct_text_ns(f->time_lost_err_ns).s, ct_text_pct(f->time_lost_pct_of_run).s,
+		ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s);
 }
 
 /* The costliest stretch: only one, since several slow links at a time have one cause. */
@@ -385,7 +385,7 @@ static int find_costliest_slow_ops(struct link_finding *m)
 			continue;
 		if (ct_slow_ops_find(&links->transfers, t, &links->comparison.of[t].fit, &slow))
 			return CT_NOMEM;
-		if (slow.sum.loss_ns > best.sum.loss_ns) {
+		if (slow.sum.time_lost_ns > best.sum.time_lost_ns) {
 			best = slow;
 			at = t;
 		}

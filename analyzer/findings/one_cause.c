@@ -15,7 +15,7 @@ static int can_explain(const struct ct_finding *f)
 	case CT_FINDING_STRAGGLER_GROUP:
 	case CT_FINDING_SLOW_STAGE:
 	case CT_FINDING_SLOW_LINK:
-		return f->loss_ns != CT_UNKNOWN && f->begin_at_ns != CT_UNKNOWN &&
+		return f->time_lost_ns != CT_UNKNOWN && f->begin_at_ns != CT_UNKNOWN &&
 		       f->end_at_ns != CT_UNKNOWN;
 	default:
 		return 0;
@@ -46,8 +46,8 @@ static struct ct_finding *explains(struct ct_findings *list, const struct ct_fin
 		struct ct_finding *f = &list->all[i];
 
 		if (can_explain(f) && is_then(f, change) &&
-		    (double)f->loss_ns >= CT_MOST * (double)change->loss_ns &&
-		    (!best || f->loss_ns > best->loss_ns))
+		    (double)f->time_lost_ns >= CT_MOST * (double)change->time_lost_ns &&
+		    (!best || f->time_lost_ns > best->time_lost_ns))
 			best = f;
 	}
 	return best;
@@ -89,9 +89,9 @@ static int is_of_stalls(const struct ct_findings *list, const struct ct_finding 
 		/* a rank's are its own, or those that it has by turns */
 		if (f->kind == CT_FINDING_IMBALANCE || s->kind == CT_FINDING_ROTATING_STALLS ||
 		    (s->n_ranks == 1 && s->ranks[0] == f->ranks[0]))
-			stalls += (double)s->loss_ns;
+			stalls += (double)s->time_lost_ns;
 	}
-	return stalls > 0 && stalls >= CT_MOST * (double)f->loss_ns;
+	return stalls > 0 && stalls >= CT_MOST * (double)f->time_lost_ns;
 }
 
 static void drop_what_stalls_are(struct ct_findings *list)

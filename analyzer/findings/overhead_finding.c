@@ -10,13 +10,13 @@
 
 #define PROMISED_PCT 1.0 /* fact: the share of a run that recording may cost, as documented */
 
-static int is_dear(const struct ct_report_cost *c)
+static int is_dear(const struct ct_report_overhead *c)
 {
 	return c->wrapper_ns != CT_UNKNOWN && c->wrapper_ns >= CT_OVERHEAD_NS &&
-	       c->share_pct > PROMISED_PCT;
+	       c->wrapper_pct > PROMISED_PCT;
 }
 
-static int is_halved(const struct ct_report *report, const struct ct_report_cost *c)
+static int is_halved(const struct ct_report *report, const struct ct_report_overhead *c)
 {
 	return c->on_gpu && c->coarsest > 0 && report->run.timed_ratio < CT_NEARLY_ALL;
 }
@@ -28,7 +28,7 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	const char *who;
 
 	ct_finding_ranks(list, f, ranks, n);
-	ct_finding_evidence(list, f, "wrappers", report->cost_share_pct, "%", NAN);
+	ct_finding_evidence(list, f, "wrappers", report->overhead_pct, "%", NAN);
 	ct_finding_evidence(list, f, "promised", PROMISED_PCT, "%", NAN);
 	ct_finding_evidence(list, f, "timed", 100 * report->run.timed_ratio, "%", NAN);
 	f->severity = dear ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
@@ -40,7 +40,7 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);
 	f->headline = dear ? ct_arena_printf(list->memory,
 					     "recording took %s of the run on rank%s %s",
-					     ct_prose_pct(report->cost_share_pct).s,
+					     ct_prose_pct(report->overhead_pct).s,
 					     n == 1 ? "" : "s", who)
 			   : ct_arena_printf(
 				     list->memory,
@@ -48,26 +48,27 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 				     ct_prose_pct(100 * report->run.timed_ratio).s);
 	f->line = ct_arena_printf(list->memory,
 				  "ranks=%s wrappers=%s promised=1%% timed=%s budget_halved=%s",
-				  who, ct_text_pct(report->cost_share_pct).s,
+				  who, ct_text_pct(report->overhead_pct).s,
 				  ct_text_pct(100 * report->run.timed_ratio).s,
 				  halved ? "yes" : "no");
 }
 
 void ct_finding_tracer_cost(const struct ct_report *report, struct ct_findings *list)
 {
-	int *ranks = ct_arena_calloc(list->memory, report->n_costs + 1, sizeof(*ranks));
+	int *ranks = ct_arena_calloc(list->memory, report->n_overhead + 1, sizeof(*ranks));
 	int dear = 0, halved = 0;
 	size_t n = 0;
 
 	if (!ranks)
 		return;
-	for (size_t i = 0; i < report->n_costs; i++) {
-		int costs = is_dear(&report->costs[i]), half = is_halved(report, &report->costs[i]);
+	for (size_t i = 0; i < report->n_overhead; i++) {
+		int costs = is_dear(&report->overhead[i]),
+		    half = is_halved(report, &report->overhead[i]);
 
 		dear |= costs;
 		halved |= half;
 		if (costs || half)
-			ranks[n++] = report->costs[i].rank;
+			ranks[n++] = report->overhead[i].rank;
 	}
 	if (n)
 		add(report, ranks, n, dear, halved, list);

@@ -17,13 +17,13 @@
 #define MOST_COMMS 3u
 
 /* On GPUs, all of which lost it. */
-static double gpu_seconds(const struct ct_study *s, uint64_t loss_ns)
+static double gpu_seconds(const struct ct_study *s, uint64_t time_lost_ns)
 {
 	double n = 0;
 
 	for (uint32_t slot = 0; slot < s->model->n_slots; slot++)
 		n += s->model->slots[slot].device >= 0;
-	return n > 0 ? n * (double)loss_ns / 1e9 : NAN;
+	return n > 0 ? n * (double)time_lost_ns / 1e9 : NAN;
 }
 
 /* `pct` of the time, as a loss of the run. */
@@ -35,7 +35,7 @@ static void set_loss(const struct ct_study *s, double pct, double err_pct,
 	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err_pct * run), s->model->duration_ns);
 	f->severity = severity;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	f->gpu_seconds = gpu_seconds(s, f->loss_ns);
+	f->gpu_seconds = gpu_seconds(s, f->time_lost_ns);
 	f->begin_at_ns = s->cut[0].begin_ns;
 	f->end_at_ns = s->cut[s->spans.n - 1].end_ns;
 }
@@ -48,7 +48,7 @@ static int is_explained(const struct ct_findings *list, double pct)
 			       1u << CT_FINDING_STRAGGLER_GROUP | 1u << CT_FINDING_SLOW_LINK;
 
 	for (size_t i = 0; i < list->n; i++)
-		if (kinds >> list->all[i].kind & 1 && 2 * list->all[i].loss_pct >= pct)
+		if (kinds >> list->all[i].kind & 1 && 2 * list->all[i].time_lost_pct_of_run >= pct)
 			return 1;
 	return 0;
 }
@@ -181,17 +181,17 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 	struct ct_finding *f;
 
 	/* waits for other ranks are no share of communication; NAN: their amount is unknown */
-	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > CT_EXPOSED_PCT) ||
-	    is_explained(list, e->share_pct - e->wait_pct))
+	if (is_by_host(s) || !(e->median_pct - e->wait_pct - e->err_pct > CT_EXPOSED_PCT) ||
+	    is_explained(list, e->median_pct - e->wait_pct))
 		return;
 	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
-	ct_finding_evidence(list, f, "exposed_transfer", e->share_pct - e->wait_pct, "%",
+	ct_finding_evidence(list, f, "exposed_transfer", e->median_pct - e->wait_pct, "%",
 			    e->err_pct);
 	ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct);
 	ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN);
 	ct_finding_evidence(list, f, "limit", CT_EXPOSED_PCT, "%", NAN);
-	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
-	*reported = most && most->pct > CT_NEARLY_ALL * (e->share_pct - e->wait_pct)
+	set_loss(s, e->median_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
+	*reported = most && most->pct > CT_NEARLY_ALL * (e->median_pct - e->wait_pct)
 			    ? REPORTED_ONE
 			    : REPORTED_SHARE;
 	f->comm_hash = *reported == REPORTED_ONE && most->alike == 1 ? most->comm->hash : 0;
@@ -200,7 +200,7 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 		    "on the HTML page, Operations, column exposed, shows where";
 	f->line = ct_arena_printf(list->memory,
 				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%%",
-				  ct_text_pct(e->share_pct - e->wait_pct).s,
+				  ct_text_pct(e->median_pct - e->wait_pct).s,
 				  ct_text_pct(e->err_pct).s, of, ct_text_pct(e->wait_pct).s,
 				  ct_text_pct(e->transferring_pct).s);
 }

@@ -54,7 +54,7 @@ static const char *begin_finding(struct ct_order_maker *k, const struct ct_pair 
 		       "hangs, one that is too small passes silently";
 	ct_order_ranks(k, 1, 0);
 	ct_order_evidence(k, "first_seq", "", (double)seq);
-	ct_order_evidence(k, "instances", "count", (double)instances);
+	ct_order_evidence(k, "op_count", "count", (double)instances);
 	return ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 }
 
@@ -72,7 +72,7 @@ static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 				      ct_text_rank(rank_of(k, pair->src)).s,
 				      ct_text_rank(rank_of(k, pair->dst)).s, one ? "was" : "were");
 	k->f->line = ct_arena_printf(
-		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived instances=%llu",
+		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived op_count=%llu",
 		ranks, (unsigned long long)k->comm->hash, (unsigned long long)pair->unmatched_seq,
 		(unsigned long long)pair->unmatched);
 }
@@ -124,7 +124,7 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "
-		"instances=%llu pairs=%u%s",
+		"op_count=%llu pairs=%u%s",
 		ranks, (unsigned long long)k->comm->hash, (unsigned long long)pair->seq, field,
 		rank_of(k, pair->src), rank_of(k, pair->dst), (unsigned long long)send.count, from,
 		(unsigned long long)recv.count, to, (unsigned long long)pair->instances, pairs,

@@ -146,9 +146,9 @@ static void say_loss(const struct slow_findings *t, const struct ct_slow_row *ro
 			"%s%scompute inside CUDA graphs does not show, so the cost may be larger",
 			text, *text ? "; " : "");
 	if (row->kind == CT_SLOW_STAGE)
-		moved = gain_if_moved(t, row, f->loss_ns, &err);
+		moved = gain_if_moved(t, row, f->time_lost_ns, &err);
 	/* otherwise it repeats the loss */
-	if (moved < (double)f->loss_ns)
+	if (moved < (double)f->time_lost_ns)
 		text = ct_arena_printf(
 			memory,
 			"%s%smoving its extra work to the other stages saves at most %s of the run",
@@ -193,7 +193,7 @@ struct cores {
 static struct cores cores_of(const struct slow_findings *t, const struct ct_slow_row *row,
 			     struct ct_finding *f)
 {
-	const double loss = (double)f->loss_ns, run = (double)t->model->duration_ns;
+	const double loss = (double)f->time_lost_ns, run = (double)t->model->duration_ns;
 	struct cores cores = { .are_short = t->waits_for_cores,
 			       .are_short_for_all = t->waits_for_cores };
 	struct ct_arena *memory = t->list->memory;
@@ -218,11 +218,11 @@ static struct cores cores_of(const struct slow_findings *t, const struct ct_slow
  * run; so may a property that several ranks share without being a group. */
 static enum ct_confidence confidence_of(const struct slow_findings *t,
 					const struct ct_slow_row *row, struct cores cores,
-					double gain, double err, double loss_pct)
+					double gain, double err, double time_lost_pct_of_run)
 {
 	int is_any_set = row->kind == CT_SLOW_RANK && row->n > 1;
 	/* where an even job contradicts itself, the loss may be larger than the replay shows */
-	int is_little = loss_pct < CT_CORES_BY_CHANCE_PCT && !t->whatif->why_not;
+	int is_little = time_lost_pct_of_run < CT_CORES_BY_CHANCE_PCT && !t->whatif->why_not;
 
 	if ((cores.are_short_for_all && (is_any_set || is_little || cores.explain_it)) ||
 	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
@@ -274,7 +274,7 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	f->is_replayed = 1;
 	ct_finding_loss(f, loss, ct_replay_of_run(j, err, run), run);
 	cores = cores_of(t, row, f);
-	f->confidence = confidence_of(t, row, cores, gain, err, f->loss_pct);
+	f->confidence = confidence_of(t, row, cores, gain, err, f->time_lost_pct_of_run);
 	f->comm_hash = row->kind == CT_SLOW_GROUP ? row->comm->hash : class ? class->comm->hash : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&t->model->names, class->op) : NULL;
 	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1]
@@ -299,11 +299,11 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	name = who(row, f, memory);
 	say_loss(t, row, f);
 	set_where(t, row, f);
-	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s slow_steps=%u/%u",
-				  name, ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-				  ct_text_pct(f->loss_pct).s,
-				  ct_text_ns(ct_round_whole(f->per_step_ns)).s, (unsigned)steps,
-				  j->engine.n_steps);
+	f->line = ct_arena_printf(
+		memory, "%s time_lost=%s±%s pct_of_run=%s per_step=%s slow_steps=%u/%u", name,
+		ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
+		ct_text_pct(f->time_lost_pct_of_run).s,
+		ct_text_ns(ct_round_whole(f->per_step_ns)).s, (unsigned)steps, j->engine.n_steps);
 }
 
 /* The rank whose repair alone gains at least half of what repairing all slow ranks gains, or NULL.
@@ -429,7 +429,8 @@ static void add_imbalance(struct slow_findings *t, double ns)
 	 * share cores take turns */
 	for (uint32_t s = 0; s < t->model->n_slots; s++)
 		waited += ct_cores_waited(t->model, s) / t->model->n_slots;
-	f->confidence = t->whatif->why_not || t->waits_for_cores || waited >= (double)f->loss_ns
+	f->confidence = t->whatif->why_not || t->waits_for_cores ||
+					waited >= (double)f->time_lost_ns
 				? CT_CONFIDENCE_LOW
 				: by_error(ns, err);
 	f->begin_at_ns = t->model->from_ns;
@@ -444,8 +445,9 @@ static void add_imbalance(struct slow_findings *t, double ns)
 	} else {
 		ct_finding_set_cause(f, CT_WHY_UNEVEN_WORK);
 	}
-	f->line = ct_arena_printf(t->list->memory, "loss=%s±%s share=%s", ct_text_ns(f->loss_ns).s,
-				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s);
+	f->line = ct_arena_printf(t->list->memory, "time_lost=%s±%s pct_of_run=%s",
+				  ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
+				  ct_text_pct(f->time_lost_pct_of_run).s);
 }
 
 int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_model *model,

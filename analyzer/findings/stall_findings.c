@@ -236,13 +236,13 @@ static void set_line(const struct stall_search *s, const struct ct_stall_pattern
 	const char *every = period_text(p, memory), *count = count_text(p, cost, each, memory);
 	uint32_t n = p->n + cost->outside;
 
-	f->line = ct_arena_printf(memory,
-				  "%s every=%s stall=%s±%s %s loss=%s±%s share=%s steps=%u..%u",
-				  who, every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
-				  ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count,
-				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-				  ct_text_pct(f->loss_pct).s, s->t->steps->first + p->first,
-				  s->t->steps->first + p->last);
+	f->line = ct_arena_printf(
+		memory, "%s every=%s stall=%s±%s %s time_lost=%s±%s pct_of_run=%s steps=%u..%u",
+		who, every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
+		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count,
+		ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
+		ct_text_pct(f->time_lost_pct_of_run).s, s->t->steps->first + p->first,
+		s->t->steps->first + p->last);
 }
 
 static const char *who_text(const struct stall_search *s, const struct ct_finding *f)

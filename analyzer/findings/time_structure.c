@@ -94,17 +94,17 @@ static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding
 	for (uint32_t s = 0; s < model->n_slots; s++)
 		n += model->slots[s].timing >= CT_TIMING_HOST && ct_group_of(joined, s) == root;
 	if (n > count)
-		f->gpu_seconds = (double)f->loss_ns / 1e9 * (n - count);
+		f->gpu_seconds = (double)f->time_lost_ns / 1e9 * (n - count);
 	free(joined);
 }
 
-double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns)
+double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t time_lost_ns)
 {
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < t->model->n_slots; s++)
 		n += t->model->slots[s].timing >= CT_TIMING_HOST;
-	return n ? (double)loss_ns / 1e9 * n : NAN;
+	return n ? (double)time_lost_ns / 1e9 * n : NAN;
 }
 
 static int is_stalls(const struct ct_finding *f)
@@ -118,7 +118,7 @@ static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why,
 	double known = why->host_ns + why->stream_ns;
 	double least = why->host_ns < why->stream_ns ? why->host_ns : why->stream_ns;
 
-	if (known - why->err_ns < CT_REASONED * share * (double)f->loss_ns ||
+	if (known - why->err_ns < CT_REASONED * share * (double)f->time_lost_ns ||
 	    (least > (1 - CT_CLEAR_REASON) * known && least < why->err_ns))
 		return CT_WHY_OWN;
 	if (why->host_ns >= CT_CLEAR_REASON * known)
@@ -236,7 +236,7 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 static void explain_imbalance(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	set_steps(t, f);
-	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
+	f->gpu_seconds = ct_finding_all_gpus(t, f->time_lost_ns);
 	set_interval(t, f);
 }
 
@@ -254,7 +254,7 @@ static int find_when(const struct ct_time_structure *t, struct ct_finding *f, co
 	if (is_whole_run(t, f))
 		return CT_OK;
 	st = charges_of(t, f, slots, room, &sum);
-	if (st != CT_OK || sum < (1 - CT_MOSTLY) * (double)f->loss_ns)
+	if (st != CT_OK || sum < (1 - CT_MOSTLY) * (double)f->time_lost_ns)
 		return st;
 	st = ct_late_span_find(room, c->n, &span);
 	if (st != CT_OK)

@@ -33,7 +33,7 @@ int ct_shifts_report(const struct ct_time_structure *t);
 int ct_finding_is_straggler(const struct ct_finding *f);
 
 /* GPU seconds lost on all GPUs, for waits without a particular rank; NAN: no GPUs. */
-double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns);
+double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t time_lost_ns);
 
 /* Is the slot one of the finding's ranks? */
 int ct_finding_has_slot(const struct ct_model *model, const struct ct_finding *f, uint32_t slot);

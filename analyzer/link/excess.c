@@ -40,11 +40,11 @@ struct ct_excess_sum ct_excess_sum(struct ct_excess *e)
 
 		if (e->spans[i].end_ns <= from)
 			continue;
-		out.loss_ns += e->spans[i].end_ns - from;
+		out.time_lost_ns += e->spans[i].end_ns - from;
 		covered = e->spans[i].end_ns;
 	}
 	out.end_ns = covered;
-	out.err_ns = (uint64_t)((double)out.loss_ns * e->err_ns / e->sum_ns);
+	out.err_ns = (uint64_t)((double)out.time_lost_ns * e->err_ns / e->sum_ns);
 	return out;
 }
 

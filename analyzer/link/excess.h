@@ -21,7 +21,7 @@ int ct_excess_add(struct ct_excess *excess, const struct ct_moved *moved, double
 
 /* What it comes to. Spans are put in order. */
 struct ct_excess_sum {
-	uint64_t loss_ns, err_ns;
+	uint64_t time_lost_ns, err_ns;
 	uint64_t begin_ns, end_ns; /* of the first and last; 0: there are none */
 };
 struct ct_excess_sum ct_excess_sum(struct ct_excess *excess);

@@ -41,7 +41,7 @@ static const struct key {
 	{ "not_for", KIND_TEXT, offsetof(struct ct_expect_rule, not_for) },
 	{ "min_bytes", KIND_COUNT, 0 },
 	{ "max_bytes", KIND_COUNT, 0 },
-	{ "min_instances", KIND_COUNT, 0 },
+	{ "min_op_count", KIND_COUNT, 0 },
 	{ "min_busbw_GBps", KIND_LIMIT, CT_EXPECT_BUSBW },
 	{ "min_algbw_GBps", KIND_LIMIT, CT_EXPECT_ALGBW },
 	{ "max_latency_us", KIND_LIMIT, CT_EXPECT_LATENCY },
@@ -112,7 +112,7 @@ static int take_number(struct ct_expect_rule *r, const struct key *key, double v
 	else if (strcmp(key->name, "max_bytes") == 0)
 		r->max_bytes = (uint64_t)value;
 	else
-		r->min_instances = (uint64_t)value;
+		r->min_op_count = (uint64_t)value;
 	return CT_OK;
 }
 
@@ -147,7 +147,7 @@ static int take_rule(struct ct_expect_rule *r, json_t *rule, struct ct_err *err)
 	if (!json_is_object(rule))
 		return ct_fail(err, CT_FORMAT, "rule %zu: not an object", r->number);
 	r->max_bytes = UINT64_MAX;
-	r->min_instances = CT_FEW_SAMPLES;
+	r->min_op_count = CT_FEW_SAMPLES;
 	json_object_foreach(rule, name, value)
 	{
 		int st = take_key(r, name, value, err);

@@ -45,7 +45,7 @@ int ct_expect_add_bench(struct ct_expect *e, const struct ct_report *bench)
 			.scope = scope_of(bench, op),
 			.min_bytes = op->size_range,
 			.max_bytes = 2 * op->size_range - 1,
-			.min_instances = CT_FEW_SAMPLES,
+			.min_op_count = CT_FEW_SAMPLES,
 			.has[CT_EXPECT_BUSBW] = 1,
 			.limits[CT_EXPECT_BUSBW] = CT_SLOW_LINK * (double)op->busbw_p50_Bps / 1e9,
 			.source = "70 % of what the benchmark reached",

@@ -56,7 +56,7 @@ static int is_about(const struct check *c, const struct ct_expect_rule *rule,
 	    (rule->via && !(comm && comm->peak.via && strcmp(rule->via, comm->peak.via) == 0)))
 		return 0;
 	return op->bytes_each >= rule->min_bytes && op->bytes_each <= rule->max_bytes &&
-	       op->instances >= rule->min_instances;
+	       op->instances >= rule->min_op_count;
 }
 
 static double known(uint64_t value)

@@ -24,7 +24,7 @@ struct ct_expect_rule {
 	unsigned op;	  /* 0: any */
 	unsigned backend; /* 0: any */
 	enum ct_expect_scope scope;
-	uint64_t min_bytes, max_bytes, min_instances;
+	uint64_t min_bytes, max_bytes, min_op_count;
 	int required;
 	int is_bench;	 /* not from a file (ct_expect_add_bench()) */
 	int declared;	 /* utilisation only of a declared peak */

@@ -75,7 +75,7 @@ static int weigh(const struct timed_op *first, const struct timed_op *end, uint3
 		expected += s->expected_ns;
 	}
 	sum = ct_excess_sum(&excess);
-	if (sum.loss_ns > out->sum.loss_ns)
+	if (sum.time_lost_ns > out->sum.time_lost_ns)
 		*out = (struct ct_slow_ops){ (uint32_t)(end - first), all, expected / taken, sum };
 	ct_excess_fini(&excess);
 	return st;

@@ -79,8 +79,8 @@ static void note_blamed(struct ct_slow_watch *watch, const struct ct_model *mode
 				watch->share[s] = watch->err[s] = NAN;
 				continue;
 			}
-			watch->share[s] = f->loss_pct / 100;
-			watch->err[s] = (double)f->loss_err_ns / (double)model->duration_ns;
+			watch->share[s] = f->time_lost_pct_of_run / 100;
+			watch->err[s] = (double)f->time_lost_err_ns / (double)model->duration_ns;
 		}
 	}
 }

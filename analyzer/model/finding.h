@@ -129,8 +129,8 @@ struct ct_finding {
 	uint64_t comm_hash;  /* 0: not about one communicator */
 	const char *op_name; /* NULL: not about one operation */
 	uint64_t begin_at_ns, end_at_ns;
-	uint64_t loss_ns, loss_err_ns;
-	double loss_pct;
+	uint64_t time_lost_ns, time_lost_err_ns;
+	double time_lost_pct_of_run;
 	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
 	uint64_t step_first, step_last; /* CT_UNKNOWN: not about steps */
 	int at_most;	  /* 1: streams of a GPU waited so long, computing may have hidden a part */

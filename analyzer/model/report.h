@@ -160,8 +160,8 @@ struct ct_report_op {
 	uint64_t time_err_ns;
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
 	/* before it on its stream, sums over ranks and the steps on record; by cause as in struct
-	 * ct_report_gaps */
-	uint64_t gap_ns, gap_host_late_ns, gap_not_ready_ns, gap_err_ns;
+	 * ct_report_stream_idle */
+	uint64_t idle_ns, idle_host_bound_ns, idle_waiting_for_compute_ns, idle_err_ns;
 	uint64_t late_or_slow; /* instances that were late or slow: which of the two is unknown */
 	int last_rank;	       /* most often the clear last one, -1 none */
 	uint64_t last_count;   /* of it */
@@ -179,7 +179,7 @@ struct ct_report_dropped {
 	const char *remedy;	/* NULL: none known */
 };
 
-struct ct_report_cost {
+struct ct_report_overhead {
 	int rank;
 	uint64_t wrapper_ns, calls, events, poll_cpu_ns, write_cpu_ns, beat_cpu_ns;
 	/* parts of write_cpu_ns, context switches of all the tracer's threads, and the start;
@@ -204,7 +204,7 @@ struct ct_report_cost {
 	enum ct_step_kind step_kind;
 	uint64_t windows_off, windows_on;   /* by so many without timing, and so many beside them */
 	uint64_t step_ns, step_collectives; /* what it took for a step; CT_UNKNOWN */
-	double share_pct;		    /* of the run: wrappers */
+	double wrapper_pct;		    /* of the run: wrappers */
 	double cpu_pct;			    /* of one core: the tracer's threads */
 };
 
@@ -243,7 +243,7 @@ int ct_report_failed(const struct ct_report_process *process);
 
 /* An op that had not returned when recording ended. */
 enum ct_report_message { CT_MESSAGE_NONE, CT_MESSAGE_TO, CT_MESSAGE_FROM };
-struct ct_report_inflight {
+struct ct_report_in_flight {
 	int rank;
 	uint32_t tid;
 	const char *op_name; /* NULL: a call that moves no data, such as one that waits; then only
@@ -358,11 +358,11 @@ struct ct_report {
 	uint64_t dropped_ends;	  /* recorded operations whose ends are not */
 	uint64_t dropped_calls;	  /* of which nothing was recorded: they were not seen, or came too
 				     early */
-	struct ct_report_cost *costs;
-	size_t n_costs;
+	struct ct_report_overhead *overhead;
+	size_t n_overhead;
 	/* of the rank where they are largest */
-	double cost_share_pct, cost_cpu_pct, cost_switches_per_s;
-	uint64_t cost_bytes;		     /* written by all ranks */
+	double overhead_pct, overhead_cpu_pct, overhead_switches_per_s;
+	uint64_t overhead_bytes;	     /* written by all ranks */
 	struct ct_report_process *processes; /* all starts; by host, rank, start */
 	size_t n_processes;
 	size_t *ended; /* processes of this start that did not end well, the first to fail first
@@ -371,8 +371,8 @@ struct ct_report {
 	int ended_together;   /* the first of these was ended together with others, by the same
 				 process */
 	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */
-	struct ct_report_inflight *inflight; /* oldest first */
-	size_t n_inflight;
+	struct ct_report_in_flight *in_flight; /* oldest first */
+	size_t n_in_flight;
 	uint32_t n_stuck;	/* of those: will never end, or take much longer than is usual */
 	uint64_t open_launches; /* operations that were posted and not ended */
 	struct ct_report_invisible *invisible; /* warnings of the reader, notes in the traces */
@@ -392,8 +392,8 @@ struct ct_report {
 	struct ct_report_whatif whatif;
 	struct ct_report_score score;
 	struct ct_report_exposed exposed;
-	struct ct_report_gaps *gaps; /* ranks of which something is known */
-	size_t n_gaps;
+	struct ct_report_stream_idle *stream_idle; /* ranks of which something is known */
+	size_t n_stream_idle;
 	struct ct_report_heat heat;
 	struct ct_report_curve *curves; /* those with most transfer time first */
 	size_t n_curves;

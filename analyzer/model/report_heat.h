@@ -35,12 +35,12 @@ struct ct_report_heat_steps {
 	struct ct_report_heat_rows rows;
 	uint64_t steps_each; /* consecutive steps make one column */
 	size_t columns;
-	uint64_t *first_step;  /* by column */
-	uint64_t *gap_ns;      /* a step, in no communication: the mean of those that are known */
-	double *gap_ratio;     /* to the median of the column's ranks */
-	uint64_t err_ns;       /* of a gap_ns, the largest; CT_UNKNOWN: no cell is known */
-	uint64_t *wait_ns;     /* of a step, for which the rank waited for others: the mean of those
-				  that are known */
+	uint64_t *first_step;	    /* by column */
+	uint64_t *outside_comm_ns;  /* a step, in no communication: mean of those that are known */
+	double *outside_comm_ratio; /* to the median of the column's ranks */
+	uint64_t err_ns;   /* of an outside_comm_ns, the largest; CT_UNKNOWN: no cell is known */
+	uint64_t *wait_ns; /* of a step, for which the rank waited for others: the mean of those
+			      that are known */
 	uint64_t *lateness_ns; /* of a step, for which the others waited for it alone: likewise */
 	uint64_t wait_err_ns,
 		lateness_err_ns; /* of a cell, the largest; CT_UNKNOWN: there are no cells */

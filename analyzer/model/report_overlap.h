@@ -21,26 +21,26 @@ struct ct_report_overlap {
 
 /* Of one rank, sums over the recorded steps: its waits for communication, and the idle time of its
  * communication streams. */
-struct ct_report_gaps {
+struct ct_report_stream_idle {
 	int rank;
 	uint64_t steps, steps_ns;
 	uint64_t exposed_ns, exposed_err_ns;
 	uint64_t exposed_wait_ns,
 		exposed_transfer_ns; /* of that, until the others had come, and after */
-	uint64_t launch_ns;    /* gaps not longer than a launch takes; of the longer ones ... */
-	uint64_t host_late_ns; /* ... what the host was late to call, ... */
-	uint64_t not_ready_ns; /* ... and what the input was not ready */
-	uint64_t gaps_err_ns;  /* of the sum of all three */
+	uint64_t idle_launch_ns; /* gaps not longer than a launch takes; of the longer ones ... */
+	uint64_t idle_host_bound_ns;	      /* ... what the host was late to call, ... */
+	uint64_t idle_waiting_for_compute_ns; /* ... and what the input was not ready */
+	uint64_t idle_err_ns;		      /* of the sum of all three */
 };
 
 /* Fraction of the time that ranks waited for communication; NAN: known for less than 90 % of it. */
 struct ct_report_exposed {
-	double share_pct,
+	double median_pct,
 		err_pct; /* of the median rank, of its steps, or of the run if there are none */
 	double wait_pct; /* of the same time: the part until the others had come */
-	double most_pct; /* of the rank that waited longest */
+	double max_pct;	 /* of the rank that waited longest */
 	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
-	double run_pct;		 /* of the run, that time: the part in recorded steps */
+	double covered_pct;	 /* of the run, that time: the part in recorded steps */
 	int of_steps;
 };
 

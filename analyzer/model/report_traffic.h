@@ -34,7 +34,7 @@ struct ct_report_traffic {
 	const char *note; /* what to know about the numbers; NULL: nothing */
 	int at_least;	  /* bytes are missing, or may be: layers show what is on record */
 	uint64_t exact_bytes, modelled_bytes;
-	uint64_t unplaced_bytes; /* of those, between unknown ranks: in no layer */
+	uint64_t unattributed_bytes; /* of those, between unknown ranks: in no layer */
 	const char **hosts;
 	size_t n_hosts;
 	int *ranks; /* of the matrix; n_ranks 0: there is none */

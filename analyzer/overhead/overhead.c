@@ -8,7 +8,7 @@
 #include "analyzer/base/units.h"
 
 /* How and how much of it was timed, where there is a GPU. */
-static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *cost)
+static void fill_timing(const struct ct_cost_rec *from, struct ct_report_overhead *cost)
 {
 	cost->on_gpu = from->timed_by != CT_TIMED_BY_UNKNOWN &&
 		       (from->gpu_events || from->launches_timed || from->launches_untimed);
@@ -59,7 +59,7 @@ static const char *why_unmeasured(struct ct_arena *memory, const struct ct_cost_
 
 /* When that changed, and what it did to the steps. */
 static void fill_decisions(struct ct_arena *memory, const struct ct_cost_rec *from,
-			   uint64_t start_ns, struct ct_report_cost *cost)
+			   uint64_t start_ns, struct ct_report_overhead *cost)
 {
 	int is_known = from->windows_off && from->change_err_millionths != UINT32_MAX;
 
@@ -77,7 +77,7 @@ static void fill_decisions(struct ct_arena *memory, const struct ct_cost_rec *fr
 }
 
 /* What older recorders did not count. */
-static void fill_switches(const struct ct_cost_rec *from, struct ct_report_cost *cost)
+static void fill_switches(const struct ct_cost_rec *from, struct ct_report_overhead *cost)
 {
 	int is_known = from->voluntary_and_1 != 0;
 
@@ -105,18 +105,18 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 	size_t n = model->run->n_processes;
 	double run_ns = (double)model->end_ns, lived;
 
-	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
-	report->cost_share_pct = report->cost_cpu_pct = report->cost_switches_per_s = NAN;
-	report->cost_bytes = CT_UNKNOWN;
-	if (!report->costs)
+	report->overhead = ct_arena_calloc(report->memory, n, sizeof(*report->overhead));
+	report->overhead_pct = report->overhead_cpu_pct = report->overhead_switches_per_s = NAN;
+	report->overhead_bytes = CT_UNKNOWN;
+	if (!report->overhead)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n; p++) {
 		const struct ct_cost_rec *from = &model->processes[p].facts.cost;
-		struct ct_report_cost *cost = &report->costs[report->n_costs];
+		struct ct_report_overhead *cost = &report->overhead[report->n_overhead];
 
 		if (!model->processes[p].read || !model->processes[p].facts.has_cost)
 			continue;
-		report->n_costs++;
+		report->n_overhead++;
 		cost->rank = model->slots[model->starts->places[p].slot].rank;
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
@@ -131,24 +131,24 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		cost->beat_cpu_ns = from->beat_cpu_ns;
 		fill_switches(from, cost);
 		cost->bytes_written = from->bytes_written;
-		report->cost_bytes = (report->n_costs > 1 ? report->cost_bytes : 0) +
-				     from->bytes_written;
-		cost->share_pct = cost->cpu_pct = NAN;
+		report->overhead_bytes = (report->n_overhead > 1 ? report->overhead_bytes : 0) +
+					 from->bytes_written;
+		cost->wrapper_pct = cost->cpu_pct = NAN;
 		if (run_ns <= 0)
 			continue;
 		if (cost->wrapper_ns != CT_UNKNOWN)
-			cost->share_pct = 100 * (double)cost->wrapper_ns / run_ns;
+			cost->wrapper_pct = 100 * (double)cost->wrapper_ns / run_ns;
 		lived = lived_ns(model, p);
 		cost->cpu_pct = 100 *
 				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
 				 (double)from->beat_cpu_ns) /
 				lived;
 		if (cost->voluntary != CT_UNKNOWN)
-			report->cost_switches_per_s = fmax(
-				report->cost_switches_per_s,
+			report->overhead_switches_per_s = fmax(
+				report->overhead_switches_per_s,
 				1e9 * (double)(cost->voluntary + cost->involuntary) / lived);
-		report->cost_share_pct = fmax(report->cost_share_pct, cost->share_pct);
-		report->cost_cpu_pct = fmax(report->cost_cpu_pct, cost->cpu_pct);
+		report->overhead_pct = fmax(report->overhead_pct, cost->wrapper_pct);
+		report->overhead_cpu_pct = fmax(report->overhead_cpu_pct, cost->cpu_pct);
 	}
 	return CT_OK;
 }

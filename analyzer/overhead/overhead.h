@@ -6,7 +6,7 @@
 
 #include "analyzer/model/model.h"
 
-/* report->costs and its sums; after the processes. All memory is the report's. 0 or CT_NOMEM. */
+/* report->overhead and its sums; after the processes. All memory is the report's. 0 or CT_NOMEM. */
 int ct_overhead_fill(const struct ct_model *model, struct ct_report *report);
 
 #endif

@@ -91,12 +91,12 @@ void ct_gap_split(uint64_t end_ns, uint64_t start_ns, uint64_t enter_ns, uint64_
 	sum->pairs++;
 	sum->err_ns += gap ? err_ns : 0;
 	if (gap < CT_GAP_LAUNCH_NS) {
-		sum->launch_ns += gap;
+		sum->idle_launch_ns += gap;
 		return;
 	}
 	late = late < gap ? late : gap;
-	sum->host_late_ns += late;
-	sum->not_ready_ns += gap - late;
+	sum->idle_host_bound_ns += late;
+	sum->idle_waiting_for_compute_ns += gap - late;
 }
 
 /* The launch's last call: a group is launched when it ends. Its parts have one start and so are

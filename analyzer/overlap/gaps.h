@@ -15,7 +15,7 @@
 
 struct ct_gap_sum {
 	uint64_t pairs; /* launches that followed each other */
-	uint64_t launch_ns, host_late_ns, not_ready_ns;
+	uint64_t idle_launch_ns, idle_host_bound_ns, idle_waiting_for_compute_ns;
 	uint64_t err_ns; /* of their sum: of the times of all gaps that are not 0 */
 };
 

@@ -79,8 +79,9 @@ static int fill_ranks(struct ct_study *s)
 	struct ct_report *report = s->report;
 	uint32_t n = s->model->n_slots;
 
-	report->gaps = ct_arena_calloc(report->memory, (size_t)n + 1, sizeof(*report->gaps));
-	if (!report->gaps)
+	report->stream_idle = ct_arena_calloc(report->memory, (size_t)n + 1,
+					      sizeof(*report->stream_idle));
+	if (!report->stream_idle)
 		return CT_NOMEM;
 	for (uint32_t slot = 0; slot < n; slot++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
@@ -89,12 +90,12 @@ static int fill_ranks(struct ct_study *s)
 		    timed = gaps_are_known(s, slot);
 		int clear = waits_known &&
 			    (double)e->unclear_ns <= CT_A_FEW * (double)e->exposed_ns;
-		struct ct_report_gaps *row = &report->gaps[report->n_gaps];
+		struct ct_report_stream_idle *row = &report->stream_idle[report->n_stream_idle];
 
 		if (!waits_known && !timed)
 			continue;
-		report->n_gaps++;
-		*row = (struct ct_report_gaps){
+		report->n_stream_idle++;
+		*row = (struct ct_report_stream_idle){
 			.rank = s->model->slots[slot].rank,
 			.steps = waits_known ? e->steps : g->steps,
 			.steps_ns = waits_known ? e->step_ns : g->step_ns,
@@ -102,10 +103,11 @@ static int fill_ranks(struct ct_study *s)
 			.exposed_err_ns = waits_known ? e->err_ns : CT_UNKNOWN,
 			.exposed_wait_ns = clear ? e->wait_ns : CT_UNKNOWN,
 			.exposed_transfer_ns = clear ? e->transfer_ns : CT_UNKNOWN,
-			.launch_ns = timed ? g->sum.launch_ns : CT_UNKNOWN,
-			.host_late_ns = timed ? g->sum.host_late_ns : CT_UNKNOWN,
-			.not_ready_ns = timed ? g->sum.not_ready_ns : CT_UNKNOWN,
-			.gaps_err_ns = timed ? g->sum.err_ns : CT_UNKNOWN,
+			.idle_launch_ns = timed ? g->sum.idle_launch_ns : CT_UNKNOWN,
+			.idle_host_bound_ns = timed ? g->sum.idle_host_bound_ns : CT_UNKNOWN,
+			.idle_waiting_for_compute_ns = timed ? g->sum.idle_waiting_for_compute_ns
+							     : CT_UNKNOWN,
+			.idle_err_ns = timed ? g->sum.err_ns : CT_UNKNOWN,
 		};
 	}
 	return CT_OK;
@@ -121,7 +123,8 @@ static void fill_ops(struct ct_study *s)
 	for (size_t k = 0; k < report->n_ops; k++) {
 		struct ct_report_op *op = &report->ops[k];
 
-		op->gap_ns = op->gap_host_late_ns = op->gap_not_ready_ns = op->gap_err_ns = CT_UNKNOWN;
+		op->idle_ns = op->idle_host_bound_ns = op->idle_waiting_for_compute_ns =
+			op->idle_err_ns = CT_UNKNOWN;
 	}
 	for (uint32_t i = 0; all && i < s->gaps.n_classes; i++) {
 		const struct ct_gap_class *c = &s->gaps.classes[i];
@@ -132,10 +135,11 @@ static void fill_ops(struct ct_study *s)
 		for (size_t k = 0; k < n; k++) {
 			struct ct_report_op *op = rows[k];
 
-			op->gap_ns = c->sum.launch_ns + c->sum.host_late_ns + c->sum.not_ready_ns;
-			op->gap_host_late_ns = c->sum.host_late_ns;
-			op->gap_not_ready_ns = c->sum.not_ready_ns;
-			op->gap_err_ns = c->sum.err_ns;
+			op->idle_ns = c->sum.idle_launch_ns + c->sum.idle_host_bound_ns +
+				      c->sum.idle_waiting_for_compute_ns;
+			op->idle_host_bound_ns = c->sum.idle_host_bound_ns;
+			op->idle_waiting_for_compute_ns = c->sum.idle_waiting_for_compute_ns;
+			op->idle_err_ns = c->sum.err_ns;
 		}
 	}
 }
@@ -265,21 +269,21 @@ static int fill_share(struct ct_study *s)
 			continue;
 		share[m] = 100 * (double)e->exposed_ns / time;
 		err[m] = 100 * (double)e->err_ns / time;
-		to->most_pct = fmax(to->most_pct, share[m]);
+		to->max_pct = fmax(to->max_pct, share[m]);
 		m++;
 		if ((double)e->unclear_ns > CT_A_FEW * (double)e->exposed_ns)
 			continue;
 		wait[parted] = 100 * (double)e->wait_ns / time;
 		busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;
 	}
-	to->share_pct = ct_median_high(share, m);
+	to->median_pct = ct_median_high(share, m);
 	to->err_pct = ct_median_high(err, m);
 	if (parted == m) {
 		to->wait_pct = ct_median_high(wait, m);
 		to->transferring_pct = ct_median_high(busy, m);
 	}
 	if (to->err_pct > 100)
-		to->share_pct = to->err_pct = to->most_pct = to->wait_pct = to->transferring_pct = NAN;
+		to->median_pct = to->err_pct = to->max_pct = to->wait_pct = to->transferring_pct = NAN;
 	to->of_steps = s->cuts.n > 0;
 	free(v);
 	return CT_OK;

@@ -164,10 +164,11 @@ VALUE(waits_begin, _heat_waits,
       CT_JSON_ARRAY(c, row->columns, ct_json_u64(row->begin_at_ns + c * row->column_ns)))
 VALUE(heat_steps_rows, _heat_steps, rows_of(&row->rows))
 VALUE(heat_steps_ids, _heat_steps, ids_of(&row->rows))
-VALUE(heat_steps_gap, _heat_steps, cells(row->gap_ns, NULL, row->rows.n, row->columns))
+VALUE(heat_steps_outside, _heat_steps, cells(row->outside_comm_ns, NULL, row->rows.n, row->columns))
 VALUE(heat_steps_wait, _heat_steps, cells(row->wait_ns, NULL, row->rows.n, row->columns))
 VALUE(heat_steps_lateness, _heat_steps, cells(row->lateness_ns, NULL, row->rows.n, row->columns))
-VALUE(heat_steps_ratio, _heat_steps, cells(NULL, row->gap_ratio, row->rows.n, row->columns))
+VALUE(heat_steps_ratio, _heat_steps,
+      cells(NULL, row->outside_comm_ratio, row->rows.n, row->columns))
 
 /* ---- in text ---- */
 

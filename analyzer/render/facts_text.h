@@ -19,11 +19,11 @@ void ct_summary_text(struct ct_text *text, const struct ct_report *report);
 /* How the run was timed; and what was set and what became of it in one process, "sample 4,
  * duty 10.0 s/60.0 s ...", into `to`: empty without a GPU. */
 void ct_timing_line(struct ct_text *text, const struct ct_report *report);
-void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
+void ct_timing_of_process(char *to, size_t cap, const struct ct_report_overhead *cost);
 
 /* Likewise: when it had events, what was taken for a step, and what timing did to it, "events
  * from 12.0 s, step 400 ms ..."; empty: nothing of it is known. */
-void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
+void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_overhead *cost);
 /* The state of the hosts' clocks, nothing for one host; and a line for each host. */
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);

@@ -149,10 +149,9 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 
 static void write_comms(struct ct_text *text, const struct ct_report *report)
 {
-	const char *keys = report->is_outline
-				   ? "comm backend nranks name"
-				   : "comm backend nranks instances incomplete first_seq "
-				     "last_seq bytes name";
+	const char *keys = report->is_outline ? "comm backend nranks name"
+					      : "comm backend nranks op_count incomplete first_seq "
+						"last_seq bytes name";
 
 	ct_text_head(text, report->is_outline ? "communicators (what they carried, traffic and "
 						"clocks: --whole)"
@@ -237,32 +236,32 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 				   "involuntary_switches bytes_written events timing";
 	char wrappers[64], threads[64];
 
-	ct_text_share(wrappers, sizeof(wrappers), report->cost_share_pct, "about ", "the run",
+	ct_text_share(wrappers, sizeof(wrappers), report->overhead_pct, "about ", "the run",
 		      "in wrappers");
-	ct_text_share(threads, sizeof(threads), report->cost_cpu_pct, "", "a core",
+	ct_text_share(threads, sizeof(threads), report->overhead_cpu_pct, "", "a core",
 		      "in the tracer's threads");
 	ct_text_head(
 		text,
-		"cost of recording (~: estimated, calls times what one was measured to cost at "
+		"overhead of recording (~: estimated, calls times what one was measured to cost at "
 		"the start)");
-	if (report->n_costs)
+	if (report->n_overhead)
 		ct_text_line(text, CT_COLOR_NONE, "the busiest rank: %s, %s; %s written by all",
-			     wrappers, threads, ct_prose_bytes(report->cost_bytes).s);
+			     wrappers, threads, ct_prose_bytes(report->overhead_bytes).s);
 	else
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
-	if (!isnan(report->cost_switches_per_s))
+	if (!isnan(report->overhead_switches_per_s))
 		ct_text_line(text, CT_COLOR_NONE,
 			     "context switches of its threads: %.3g a second at most; cache misses "
 			     "that they cause: not known",
-			     report->cost_switches_per_s);
-	for (size_t i = 0; i < report->n_costs; i++) {
-		const struct ct_report_cost *c = &report->costs[i];
+			     report->overhead_switches_per_s);
+	for (size_t i = 0; i < report->n_overhead; i++) {
+		const struct ct_report_overhead *c = &report->overhead[i];
 		char timing[200];
 
 		ct_timing_of_process(timing, sizeof(timing), c);
 		if (!i)
-			ct_columns_head(text, ct_columns_costs(), keys);
-		ct_columns_row(text, CT_COLOR_NONE, ct_columns_costs(), keys, c);
+			ct_columns_head(text, ct_columns_overhead(), keys);
+		ct_columns_row(text, CT_COLOR_NONE, ct_columns_overhead(), keys, c);
 		if (timing[0])
 			ct_text_wrap(text, CT_COLOR_NONE, NESTED, "    %s", timing);
 		ct_decisions_of_process(timing, sizeof(timing), c);

@@ -72,8 +72,8 @@ static void put_value(const char *value, size_t len, FILE *out)
 		fputc('"', out);
 }
 
-/* "loss<=2ms±1ms" is loss_max=2ms loss_max_err=1ms; words without a key go with the value before
- * them. */
+/* "time_lost<=2ms±1ms" is time_lost_max=2ms time_lost_max_err=1ms; words without a key go with the
+ * value before them. */
 static void put_pair(const char *key, size_t n, const char *value, const char *end, FILE *out)
 {
 	static const char with_error[] = "±";

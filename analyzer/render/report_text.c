@@ -21,8 +21,8 @@
 #define FEW_ROWS 3 /* of the table, fewer where the screen is full: ... */
 #define BESIDE 5   /* ... of its lines, those around the rows */
 #define MOST_ROWS 5
-#define FEW_INFLIGHT 0u
-#define MOST_INFLIGHT 8u
+#define FEW_IN_FLIGHT 0u
+#define MOST_IN_FLIGHT 8u
 #define FEW_ENDED 1u
 #define MOST_ENDED 4u
 #define MOST_RANKS 12u /* numbers in a list */
@@ -169,13 +169,14 @@ struct section {
 
 static const struct section sections[] = {
 	{ "steps", "time_p50_ns", ct_columns_steps, OF(steps), 0 },
-	{ "exposed", "share_pct", ct_columns_exposed, OF(exposed), 0 },
+	{ "exposed", "median_pct", ct_columns_exposed, OF(exposed), 0 },
 	{ "overlap", "exposed_ns", ct_columns_overlap, OF(overlap), OF(n_overlap) },
-	{ "gaps", "not_ready_ns", ct_columns_gaps, OF(gaps), OF(n_gaps) },
+	{ "idle", "idle_waiting_for_compute_ns", ct_columns_stream_idle, OF(stream_idle),
+	  OF(n_stream_idle) },
 	{ "pipeline", "bubble_ns", ct_columns_stages, OF(stages), OF(n_stages) },
 	{ "links", NULL, ct_columns_links, OF(links), OF(n_links) },
 	{ "score", "total", ct_columns_score, OF(score), 0 },
-	{ "cost", "write_cpu_ns", ct_columns_costs, OF(costs), OF(n_costs) },
+	{ "overhead", "write_cpu_ns", ct_columns_overhead, OF(overhead), OF(n_overhead) },
 };
 
 /* Figures as the JSON has them, in the words of the page. */
@@ -203,9 +204,9 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 static void write_table(struct ct_text *text, const struct ct_report *report, int verbose,
 			size_t top)
 {
-	static const char few[] = "op comm bytes_each instances span_p50_ns wait_each_ns "
+	static const char few[] = "op comm bytes_each op_count span_p50_ns wait_each_ns "
 				  "transfer_ns busbw_p50_Bps";
-	static const char all[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
+	static const char all[] = "op comm bytes_each op_count span_p50_ns span_p99_ns "
 				  "wait_each_ns transfer_ns busbw_p50_Bps last_rank";
 	const char *keys = verbose ? all : few;
 	int left = SCREEN - BESIDE - text->lines;
@@ -232,7 +233,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 }
 
 /* Queued up behind one another: of a rank, on one communicator, one number after the other. */
-static int is_next(const struct ct_report_inflight *a, const struct ct_report_inflight *b)
+static int is_next(const struct ct_report_in_flight *a, const struct ct_report_in_flight *b)
 {
 	return a->rank == b->rank && a->comm_hash == b->comm_hash && a->launched && b->launched &&
 	       !a->message && !b->message && b->seq == a->seq + 1 && a->call && b->call &&
@@ -240,7 +241,8 @@ static int is_next(const struct ct_report_inflight *a, const struct ct_report_in
 }
 
 /* The first of `n` that are queued up. */
-static void write_one_inflight(struct ct_text *text, const struct ct_report_inflight *op, size_t n)
+static void write_one_in_flight(struct ct_text *text, const struct ct_report_in_flight *op,
+				size_t n)
 {
 	char where[96] = "";
 
@@ -260,42 +262,43 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 		     ct_prose_ns(op->age_ns).s);
 }
 
-static void write_inflight(struct ct_text *text, const struct ct_report *report, size_t most)
+static void write_in_flight(struct ct_text *text, const struct ct_report *report, size_t most)
 {
 	int ranks[32];
 	size_t n = 0, launched = 0, shown = 0;
 	const char *had = "had";
 	char list[64];
 
-	if (!report->n_inflight)
+	if (!report->n_in_flight)
 		return;
 	if (report->run.processes_running)
-		had = report->n_inflight == 1 ? "has" : "have";
-	for (size_t i = 0; i < report->n_inflight && n < 32; i++) {
+		had = report->n_in_flight == 1 ? "has" : "have";
+	for (size_t i = 0; i < report->n_in_flight && n < 32; i++) {
 		size_t known = 0;
 
-		while (known < n && ranks[known] != report->inflight[i].rank)
+		while (known < n && ranks[known] != report->in_flight[i].rank)
 			known++;
 		if (known == n)
-			ranks[n++] = report->inflight[i].rank;
-		launched += report->inflight[i].launched != 0;
+			ranks[n++] = report->in_flight[i].rank;
+		launched += report->in_flight[i].launched != 0;
 	}
 	qsort(ranks, n, sizeof(*ranks), ct_by_int);
 	list_ranks(list, sizeof(list), ranks, n);
-	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s %s not %s %s (rank%s %s)", report->n_inflight,
-		     report->n_inflight == 1 ? "" : "s", had, launched ? "ended" : "returned",
+	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s %s not %s %s (rank%s %s)",
+		     report->n_in_flight, report->n_in_flight == 1 ? "" : "s", had,
+		     launched ? "ended" : "returned",
 		     report->run.processes_running ? "so far" : "when recording ended",
 		     n == 1 ? "" : "s", list);
-	for (size_t rows = 0; shown < report->n_inflight && rows < most; rows++) {
+	for (size_t rows = 0; shown < report->n_in_flight && rows < most; rows++) {
 		size_t i = shown++;
 
-		while (shown < report->n_inflight &&
-		       is_next(&report->inflight[shown - 1], &report->inflight[shown]))
+		while (shown < report->n_in_flight &&
+		       is_next(&report->in_flight[shown - 1], &report->in_flight[shown]))
 			shown++;
-		write_one_inflight(text, &report->inflight[i], shown - i);
+		write_one_in_flight(text, &report->in_flight[i], shown - i);
 	}
-	if (most && report->n_inflight > shown)
-		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - shown);
+	if (most && report->n_in_flight > shown)
+		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_in_flight - shown);
 }
 
 /* How it ended; of several of one kind, what they have in common. */
@@ -448,8 +451,8 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 	ct_expect_text(&text, report, verbose);
 	/* how a job died says more of it than how it ran */
 	write_ends(&text, report, top ? top : verbose ? MOST_ENDED : FEW_ENDED);
-	write_inflight(&text, report, top ? top : verbose ? MOST_INFLIGHT : FEW_INFLIGHT);
-	if (report->n_ended || report->n_inflight)
+	write_in_flight(&text, report, top ? top : verbose ? MOST_IN_FLIGHT : FEW_IN_FLIGHT);
+	if (report->n_ended || report->n_in_flight)
 		ct_text_empty(&text);
 	ct_summary_text(&text, report);
 	if (verbose)

@@ -75,7 +75,7 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 	const char *of = e->of_steps ? "step time" : "the run";
 	char parts[96] = "";
 
-	if (isnan(e->share_pct)) {
+	if (isnan(e->median_pct)) {
 		if (isnan(report->run.comm_share_pct))
 			ct_text_line(text, CT_COLOR_NONE, "communication  n/a");
 		else
@@ -88,9 +88,9 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 	if (!isnan(e->wait_pct))
 		snprintf(parts, sizeof(parts), ": %s waiting, %s transfer",
 			 ct_prose_pct(e->wait_pct).s,
-			 ct_prose_pct(fmax(0, e->share_pct - e->wait_pct)).s);
+			 ct_prose_pct(fmax(0, e->median_pct - e->wait_pct)).s);
 	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "communication  exposed for %s of %s%s",
-		     ct_prose_pct_err(e->share_pct, e->err_pct).s, of, parts);
+		     ct_prose_pct_err(e->median_pct, e->err_pct).s, of, parts);
 }
 
 /* "no dropped records", "no dropped records, but 12 calls were not recorded", "no dropped records

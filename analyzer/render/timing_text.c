@@ -39,12 +39,12 @@ static __attribute__((format(printf, 3, 4))) void add(char *to, size_t cap, cons
 }
 
 /* What thinned it out, of the process that was thinned out most. */
-static const struct ct_report_cost *coarsest(const struct ct_report *report)
+static const struct ct_report_overhead *coarsest(const struct ct_report *report)
 {
-	const struct ct_report_cost *most = NULL;
+	const struct ct_report_overhead *most = NULL;
 
-	for (size_t i = 0; i < report->n_costs; i++) {
-		const struct ct_report_cost *cost = &report->costs[i];
+	for (size_t i = 0; i < report->n_overhead; i++) {
+		const struct ct_report_overhead *cost = &report->overhead[i];
 
 		if (cost->on_gpu && (!most || cost->coarsest > most->coarsest))
 			most = cost;
@@ -52,7 +52,7 @@ static const struct ct_report_cost *coarsest(const struct ct_report *report)
 	return most;
 }
 
-static void add_settings(char *to, size_t cap, const struct ct_report_cost *cost)
+static void add_settings(char *to, size_t cap, const struct ct_report_overhead *cost)
 {
 	if (cost->sample_ratio < 1)
 		add(to, cap, "sample %.3g", 1 / cost->sample_ratio);
@@ -64,7 +64,7 @@ static void add_settings(char *to, size_t cap, const struct ct_report_cost *cost
 		    UINT64_C(1) << (cost->coarsest & 63));
 }
 
-static int is_thinned(const struct ct_report_cost *cost)
+static int is_thinned(const struct ct_report_overhead *cost)
 {
 	return cost && (cost->sample_ratio < 1 || cost->duty_of_ns || cost->coarsest);
 }
@@ -75,8 +75,8 @@ static int is_early(const struct ct_report *report)
 {
 	int n = 0;
 
-	for (size_t i = 0; i < report->n_costs; i++) {
-		const struct ct_report_cost *cost = &report->costs[i];
+	for (size_t i = 0; i < report->n_overhead; i++) {
+		const struct ct_report_overhead *cost = &report->overhead[i];
 
 		if (cost->on_gpu &&
 		    (cost->raised_ns != CT_UNKNOWN || cost->timed_why != CT_TIMED_WHY_EARLY))
@@ -112,7 +112,7 @@ static void write_events(struct ct_text *text, const struct ct_report *report)
 void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
-	const struct ct_report_cost *cost = coarsest(report);
+	const struct ct_report_overhead *cost = coarsest(report);
 	char more[256] = "";
 
 	if (run->time_err_p50_ns != CT_UNKNOWN)
@@ -138,7 +138,7 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 		     report->is_outline ? "a part" : ct_prose_pct(100 * run->timed_ratio).s, more);
 }
 
-void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost)
+void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_overhead *cost)
 {
 	to[0] = '\0';
 	if (!cost->on_gpu)
@@ -161,7 +161,7 @@ void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *
 		add(to, cap, "%sstep change n/a (%s)", to[0] ? ", " : "", cost->step_change_why);
 }
 
-void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost)
+void ct_timing_of_process(char *to, size_t cap, const struct ct_report_overhead *cost)
 {
 	to[0] = '\0';
 	if (!cost->on_gpu)

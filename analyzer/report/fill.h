@@ -21,7 +21,7 @@ int ct_fill_trace(const struct ct_model *model, struct ct_report *report);
 int ct_fill_ended(const struct ct_model *model, struct ct_report *report);
 
 /* What had not returned or ended; a part of the former, after its processes. */
-int ct_fill_inflight(const struct ct_model *model, struct ct_report *report);
+int ct_fill_in_flight(const struct ct_model *model, struct ct_report *report);
 
 /* What the job did: run, ranks, communicators, classes of operations. */
 int ct_fill_job(const struct ct_model *model, const struct ct_order_book *book,

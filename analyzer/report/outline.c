@@ -29,18 +29,18 @@ static enum ct_timing timing_of(const struct ct_report *report)
 {
 	enum ct_timing best = CT_TIMING_OFF;
 
-	for (size_t i = 0; i < report->n_costs; i++) {
+	for (size_t i = 0; i < report->n_overhead; i++) {
 		static const enum ct_timing timings[] = {
 			[CT_TIMED_BY_EVENTS] = CT_TIMING_EVENTS,
 			[CT_TIMED_BY_HOST] = CT_TIMING_HOST,
 			[CT_TIMED_BY_PLUGIN] = CT_TIMING_PLUGIN,
 		};
 		/* what went back to the host had events before */
-		const unsigned by = report->costs[i].raised_ns != CT_UNKNOWN
+		const unsigned by = report->overhead[i].raised_ns != CT_UNKNOWN
 					    ? CT_TIMED_BY_EVENTS
-					    : report->costs[i].timed_by;
+					    : report->overhead[i].timed_by;
 
-		if (report->costs[i].on_gpu && by < sizeof(timings) / sizeof(timings[0]) &&
+		if (report->overhead[i].on_gpu && by < sizeof(timings) / sizeof(timings[0]) &&
 		    timings[by] > best)
 			best = timings[by];
 	}

@@ -13,17 +13,17 @@ static double ratio_of(uint64_t timed, uint64_t launches)
 }
 
 /* Timed events would have held up the job, or did. */
-static int is_forced(const struct ct_report_cost *cost)
+static int is_forced(const struct ct_report_overhead *cost)
 {
 	return cost->timed_why == CT_TIMED_WHY_ONE_CONNECTION ||
 	       cost->timed_why == CT_TIMED_WHY_STREAMS || cost->timed_why == CT_TIMED_WHY_SLOWER;
 }
 
 /* The first process in which something speaks against timed events; NULL: there is none. */
-static const struct ct_report_cost *odd_one(const struct ct_report *report)
+static const struct ct_report_overhead *odd_one(const struct ct_report *report)
 {
-	for (size_t i = 0; i < report->n_costs; i++) {
-		const struct ct_report_cost *cost = &report->costs[i];
+	for (size_t i = 0; i < report->n_overhead; i++) {
+		const struct ct_report_overhead *cost = &report->overhead[i];
 
 		if (cost->on_gpu &&
 		    (ct_timed_why_name(cost->timed_why) || cost->timed_by != CT_TIMED_BY_EVENTS))
@@ -34,7 +34,7 @@ static const struct ct_report_cost *odd_one(const struct ct_report *report)
 
 static const char *why(const struct ct_report *report)
 {
-	const struct ct_report_cost *cost = odd_one(report);
+	const struct ct_report_overhead *cost = odd_one(report);
 	int one = cost && cost->timed_why == CT_TIMED_WHY_ONE_CONNECTION;
 
 	if (!cost)
@@ -53,22 +53,22 @@ static const char *why(const struct ct_report *report)
 static int fill_step_change(struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
-	double *changes = malloc((report->n_costs + 1) * sizeof(*changes));
-	double *errs = malloc((report->n_costs + 1) * sizeof(*errs));
+	double *changes = malloc((report->n_overhead + 1) * sizeof(*changes));
+	double *errs = malloc((report->n_overhead + 1) * sizeof(*errs));
 	size_t n = 0;
 
 	run->step_change_pct = run->step_change_err_pct = NAN;
 	run->step_change_why = NULL;
 	run->step_is_collective = 0;
-	for (size_t i = 0; changes && errs && i < report->n_costs; i++) {
-		if (!run->step_change_why && report->costs[i].on_gpu)
-			run->step_change_why = report->costs[i].step_change_why;
-		if (isnan(report->costs[i].step_change_pct))
+	for (size_t i = 0; changes && errs && i < report->n_overhead; i++) {
+		if (!run->step_change_why && report->overhead[i].on_gpu)
+			run->step_change_why = report->overhead[i].step_change_why;
+		if (isnan(report->overhead[i].step_change_pct))
 			continue;
-		if (report->costs[i].step_kind == CT_STEP_COLLECTIVE)
+		if (report->overhead[i].step_kind == CT_STEP_COLLECTIVE)
 			run->step_is_collective = 1;
-		changes[n] = report->costs[i].step_change_pct;
-		errs[n++] = report->costs[i].step_change_err_pct;
+		changes[n] = report->overhead[i].step_change_pct;
+		errs[n++] = report->overhead[i].step_change_err_pct;
 	}
 	if (n) {
 		run->step_change_pct = ct_median(changes, n);
@@ -86,8 +86,8 @@ static void fill_events(struct ct_report *report)
 	struct ct_report_run *run = &report->run;
 
 	run->events_from_ns = run->events_until_ns = CT_UNKNOWN;
-	for (size_t i = 0; i < report->n_costs; i++) {
-		const struct ct_report_cost *c = &report->costs[i];
+	for (size_t i = 0; i < report->n_overhead; i++) {
+		const struct ct_report_overhead *c = &report->overhead[i];
 
 		if (c->raised_ns != CT_UNKNOWN &&
 		    (run->events_from_ns == CT_UNKNOWN || c->raised_ns > run->events_from_ns))

@@ -307,7 +307,7 @@ int ct_fill_trace(const struct ct_model *model, struct ct_report *report)
 	st = st ?: ct_fill_ended(model, report);
 	st = st ?: fill_losses(model, report);
 	st = st ?: ct_overhead_fill(model, report);
-	st = st ?: ct_fill_inflight(model, report);
+	st = st ?: ct_fill_in_flight(model, report);
 	st = st ?: ct_environment_fill(model, report);
 	st = st ?: ct_nccl_settings_fill(model, report);
 	st = st ?: ct_setting_conflicts_fill(model, report);

@@ -10,7 +10,7 @@
 
 static int has_signs(const struct ct_report *report)
 {
-	return report->n_inflight || report->open_launches || report->n_ended || report->hang;
+	return report->n_in_flight || report->open_launches || report->n_ended || report->hang;
 }
 
 uint64_t ct_hangs_last_ns(const struct ct_timeline_index *tl_index, const struct ct_report *report)

@@ -52,8 +52,8 @@ def stragglers(report, truth):
         out["recall"] = float(theirs <= ours)
         # all of it together: of two that are equally slow, each alone costs nothing
         loss = truth["duration_ns"] - truth["ideal_ns"]
-        told, err = max([(f["loss_ns"], f["loss_err_ns"] or 0) for f in report["findings"]
-                         if f["kind"] in STRAGGLERS and f["loss_ns"]], default=(0, 0))
+        told, err = max([(f["time_lost_ns"], f["time_lost_err_ns"] or 0) for f in report["findings"]
+                         if f["kind"] in STRAGGLERS and f["time_lost_ns"]], default=(0, 0))
         if theirs <= ours and loss:
             out["told_to_true"] = told / loss
             out["within_error"] = float(abs(told - loss) <= err)

@@ -162,9 +162,9 @@ def judge_who(report, truth, who, codes):
         named = set().union(*(f["ranks"] for f in blamed)) if blamed else set()
         first = set(blamed[0]["ranks"]) if blamed else set()
         out["right"] = float(bool(first) and first <= culprits and culprits <= named)
-        if out["right"] and len(planted) == 1 and set(blamed[0]["ranks"]) == culprits and blamed[0]["loss_ns"]:
-            gain, told = truth["gain"] * truth["seconds"] * 1e9, blamed[0]["loss_ns"]
-            err = blamed[0]["loss_err_ns"] or 0
+        if out["right"] and len(planted) == 1 and set(blamed[0]["ranks"]) == culprits and blamed[0]["time_lost_ns"]:
+            gain, told = truth["gain"] * truth["seconds"] * 1e9, blamed[0]["time_lost_ns"]
+            err = blamed[0]["time_lost_err_ns"] or 0
             out["covered"], out["error"], out["told_to_true"] = float(abs(told - gain) <= err), err / told, told / gain
     return out
 

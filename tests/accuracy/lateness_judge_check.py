@@ -12,7 +12,7 @@ failed = []
 
 
 def finding(rank, confidence="high", loss=1.0, err=0.05):
-    return {"kind": "STRAGGLER", "ranks": [rank], "confidence": confidence, "loss_ns": loss * 1e9, "loss_err_ns": err * 1e9}
+    return {"kind": "STRAGGLER", "ranks": [rank], "confidence": confidence, "time_lost_ns": loss * 1e9, "time_lost_err_ns": err * 1e9}
 
 
 def who(findings, code="STRAGGLER", rule="planted"):

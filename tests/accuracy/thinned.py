@@ -69,16 +69,16 @@ def figures(r):
             out[name] = (value, err, counts)
 
     put("S", r["what_if"]["s"], r["what_if"]["s_err"])
-    put("exposed", r["exposed"]["share_pct"], r["exposed"]["err_pct"])
+    put("exposed", r["exposed"]["median_pct"], r["exposed"]["err_pct"])
     put("step", r["steps"]["time_p50_ns"], r["steps"]["err_ns"], steps)
     for f in r["findings"]:
-        put(f"loss of {f['kind']} {f['ranks']}", f["loss_ns"], f["loss_err_ns"])
+        put(f"loss of {f['kind']} {f['ranks']}", f["time_lost_ns"], f["time_lost_err_ns"])
         for e in f["evidence"]:
             put(f"{e['name']} of {f['kind']} {f['ranks']}", e["value"], e["err"])
-    for g in r["gaps"]:
+    for g in r["stream_idle"]:
         put(f"gaps exposed {g['rank']}", g["exposed_ns"], g["exposed_err_ns"], g["steps"])
-        put(f"not ready {g['rank']}", g["not_ready_ns"], g["gaps_err_ns"], g["steps"])
-        put(f"host late {g['rank']}", g["host_late_ns"], g["gaps_err_ns"], g["steps"])
+        put(f"not ready {g['rank']}", g["idle_waiting_for_compute_ns"], g["idle_err_ns"], g["steps"])
+        put(f"host late {g['rank']}", g["idle_host_bound_ns"], g["idle_err_ns"], g["steps"])
     for s in r["stages"]:
         put(f"bubble {s['comm']} {s['rank']}", s["bubble_ns"], s["err_ns"], s["steps"])
     for o in r["overlap"]:
@@ -90,9 +90,9 @@ def figures(r):
         put(f"rank {k['rank']} lateness", k["lateness_ns"], k["err_ns"], k["ops"])
     for o in r["ops"]:
         name = f"{o['comm']} {o['op']} {o['group']} {o['dtype']} {o['size_range']}"
-        put(f"transfer {name}", o["transfer_p50_ns"], o["time_err_ns"], o["instances"])
-        put(f"exposed {name}", o["exposed_ns"], o["exposed_err_ns"], o["instances"], steps)
-        put(f"gap {name}", o["gap_ns"], o["gap_err_ns"], o["instances"], steps)
+        put(f"transfer {name}", o["transfer_p50_ns"], o["time_err_ns"], o["op_count"])
+        put(f"exposed {name}", o["exposed_ns"], o["exposed_err_ns"], o["op_count"], steps)
+        put(f"gap {name}", o["idle_ns"], o["idle_err_ns"], o["op_count"], steps)
     for link in r["links"]:
         put(f"beta {link['src']} {link['dst']} {link['comm']} {link['op']}", link["beta_Bps"], link["beta_err_Bps"])
     for i, s in enumerate(reversed(r["steps"]["items"])):

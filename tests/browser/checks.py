@@ -131,8 +131,8 @@ def columns(browser):
 # Sections and folds, from the top; each may be absent.
 ORDER = ("verdict", "hang", "pic-steps", "pic-waits", "findings", "pic-exposed", "ops", "ranks",
          "details", "expect", "scorecard", "pic-slowdown", "pic-curves", "pic-traffic", "comms", "links", "steps",
-         "exposed", "gaps", "stages",
-         "quality", "run", "dropped", "clocks", "ends", "cost", "absent")
+         "exposed", "idle", "stages",
+         "quality", "run", "dropped", "clocks", "ends", "overhead", "absent")
 
 
 def order(browser):
@@ -151,8 +151,8 @@ CONTENT = {
     "pic-exposed": lambda r: any(step["exposed_ns"] is not None for step in r["steps"]["items"]),
     "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
     "links": lambda r: r["links"], "steps": lambda r: r["steps"]["count"], "exposed": lambda r: r["overlap"],
-    "gaps": lambda r: r["gaps"], "stages": lambda r: r["stages"], "dropped": lambda r: r["dropped"] or r["invisible"],
-    "clocks": lambda r: r["clocks"], "ends": lambda r: r["ended"] or r["inflight"], "cost": lambda r: r["cost"],
+    "idle": lambda r: r["stream_idle"], "stages": lambda r: r["stages"], "dropped": lambda r: r["dropped"] or r["invisible"],
+    "clocks": lambda r: r["clocks"], "ends": lambda r: r["ended"] or r["in_flight"], "overhead": lambda r: r["overhead"],
 }
 
 

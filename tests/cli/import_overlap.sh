@@ -8,5 +8,5 @@ commtrace dump run1 --json >ops.jsonl
 commtrace import jsonl ops.jsonl -o run2 >/dev/null
 for run in run1 run2; do
 	commtrace report $run --json | jq -c '[.findings[0] | .kind, .ranks, .confidence,
-		(.loss_ns - 6e6 * 60 | fabs) <= .loss_err_ns], (.what_if | (.s - 31.5 / 25.5 | fabs) <= .s_err)'
+		(.time_lost_ns - 6e6 * 60 | fabs) <= .time_lost_err_ns], (.what_if | (.s - 31.5 / 25.5 | fabs) <= .s_err)'
 done

@@ -13,4 +13,4 @@ line() {
 } >in.jsonl
 commtrace import jsonl in.jsonl -o run1
 commtrace dump run1 --format=jsonl | grep -o '"call":"[A-Za-z_]*"\|"tag":[0-9]*' | paste - -
-commtrace report run1 --format=json | grep -m 1 '"instances"'
+commtrace report run1 --format=json | grep -m 1 '"op_count"'

@@ -5,4 +5,4 @@
 commtrace-synth -o run --hosts 2 --gpus-per-host 4 --workload megatron --tp 4 --pp 1 --steps 60 --fault slow-rank:rank=2,pct=40 >/dev/null
 commtrace report run --format=json | jq -r '.findings[] | select(.kind == "STRAGGLER") | "ranks \(.ranks): \(.cause)",
 	(.evidence[] | select(.name == "late_by_host" or .name == "late_by_stream") | "\(.name) \(if .value * 5 > .err then "told" else "nothing" end)"),
-	"too little of the loss: \((.evidence | map(select(.name | test("^late_by_(host|stream)$")).value) | add) < .loss_ns / 5)"'
+	"too little of the loss: \((.evidence | map(select(.name | test("^late_by_(host|stream)$")).value) | add) < .time_lost_ns / 5)"'

@@ -12,8 +12,8 @@ try() {
 		report, truth = json.load(open("report.json")), json.load(open("run.truth.json"))
 		lost = truth["duration_ns"] - truth["ideal_ns"]
 		named = [f for f in report["findings"] if f["kind"].startswith("STRAGGLER")]
-		bound = " loss_max=" in open("report.txt").read()
-		right = len(named) == 1 and (lost <= named[0]["loss_ns"] < 1.2 * lost if bound else abs(named[0]["loss_ns"] - lost) < max(0.1 * lost, named[0]["loss_err_ns"]))
+		bound = " time_lost_max=" in open("report.txt").read()
+		right = len(named) == 1 and (lost <= named[0]["time_lost_ns"] < 1.2 * lost if bound else abs(named[0]["time_lost_ns"] - lost) < max(0.1 * lost, named[0]["time_lost_err_ns"]))
 		print(sys.argv[1], report["verdict"]["code"], [f["ranks"] for f in named], "nobody" if not named else "right" if right else (bound, named, lost))
 	PYTHON
 	rm -r run run.truth.json

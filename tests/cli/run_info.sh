@@ -7,7 +7,7 @@
 beside() {
 	commtrace info "$@" | sed '/^timing/s/, ±.*//; /^clock/d; /^communicators/s/ (.*//; /^traffic/,/^$/d' |
 		awk '/^communicators/ { on = 1 } /^$/ { on = 0 } on && !/^communicators/ { print $1, $2, $3 | "sort"; next } { close("sort"); print; fflush() }'
-	commtrace info "$@" --format=json | jq -S 'del(.clocks, .order, .run.timed_ratio, .run.begin_unix_ns) | .comms |= (map(del(.instances,
+	commtrace info "$@" --format=json | jq -S 'del(.clocks, .order, .run.timed_ratio, .run.begin_unix_ns) | .comms |= (map(del(.op_count,
 		.first_seq, .last_seq, .bytes, .role, .role_confidence, .role_evidence, .steps_exposed_ns, .steps_exposed_wait_ns,
 		.steps_exposed_err_ns)) | sort_by(.comm))'
 }
@@ -25,5 +25,5 @@ size=$(stat -c %s "$file")
 printf 'damage' | dd of="$file" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 same hosts
 commtrace info hosts | grep -c 'damaged: '
-commtrace info hosts --format=json | jq -c '.comms[0] | [.instances, .bytes, .last_seq]'
-commtrace info hosts --format=json --whole | jq -c '.comms[0] | [.instances > 0, .bytes > 0, .last_seq > 0]'
+commtrace info hosts --format=json | jq -c '.comms[0] | [.op_count, .bytes, .last_seq]'
+commtrace info hosts --format=json --whole | jq -c '.comms[0] | [.op_count > 0, .bytes > 0, .last_seq > 0]'

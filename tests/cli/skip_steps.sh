@@ -35,8 +35,8 @@ for file in late.json late.1.json; do
 done
 value late.1.json '[r["heat"]["steps"]["first_step"][0], len(r["heat"]["steps"]["first_step"])]'
 # of the 60 steps of the program the 25 and the anchor that begins the first one that counts
-value late.json 'sorted((o["op"], o["instances"]) for o in r["ops"])'
-value late.1.json 'sorted((o["op"], o["instances"]) for o in r["ops"])'
+value late.json 'sorted((o["op"], o["op_count"]) for o in r["ops"])'
+value late.1.json 'sorted((o["op"], o["op_count"]) for o in r["ops"])'
 commtrace heatmap late --type=steps --skip-steps=25 --format=csv -o - | grep -m1 '^[^#]' | cut -d, -f1-3
 
 # what is known of a step does not depend on whether those before it are skipped; but what is exposed in the first one of operations

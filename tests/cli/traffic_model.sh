@@ -13,5 +13,5 @@ for rank in 0 1 2; do
 done >job.jsonl
 commtrace import jsonl job.jsonl -o run1 >/dev/null
 commtrace report run1 --format=json | tr -d '\n ' | grep -o '"traffic":{.*"layers":' |
-	sed 's/,"why.*exact_bytes/, exact_bytes/; s/,"unplaced.*//; s/],\[/],\n [/g'
+	sed 's/,"why.*exact_bytes/, exact_bytes/; s/,"unattributed.*//; s/],\[/],\n [/g'
 commtrace info --whole run1 | sed -n '/^traffic/,/^$/p'

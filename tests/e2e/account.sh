@@ -10,7 +10,7 @@ python3 - "$work/said" "$work/info" <<'END' || fail "the account is wrong"
 import json, sys
 words = open(sys.argv[1]).read().split()
 kernel = dict(zip(words[::2], map(int, words[1::2])))
-(cost,) = json.load(open(sys.argv[2]))["cost"]
+(cost,) = json.load(open(sys.argv[2]))["overhead"]
 print(kernel, {key: value for key, value in cost.items() if key.endswith(("_ns", "switches"))})
 assert kernel["threads"] == 4, "not four threads"
 # A thread notes itself before it sleeps: its last switch is not in the account. The others are of threads that ended before, and of the end.

@@ -28,8 +28,8 @@ for steps in 1000 3000 9000; do
 done
 [ "$(lines dear 'timed events made steps longer')" = 2 ] &&
 	[ "$(lines dear 'events from [^,]+, events until [^,]+, step [^,]+, step change \+')" = 2 ] ||
-	fail "not turned down on both ranks: $(grep -A9 '^cost of' "$work/dear.info")"
-tr -s '\n ' ' ' <"$work/dear.report" | grep -q ' cost .*; steps longer [0-9]' || fail "not in the report"
+	fail "not turned down on both ranks: $(grep -A9 '^overhead of' "$work/dear.info")"
+tr -s '\n ' ' ' <"$work/dear.report" | grep -q ' overhead .*; steps longer [0-9]' || fail "not in the report"
 grep -q '^events    used from .* until .*: lateness and exposed communication are of that time' "$work/dear.report" ||
 	fail "the line of timing: $(grep '^timing' "$work/dear.report")"
 
@@ -37,8 +37,8 @@ for steps in 1000 3000 9000; do
 	job cheap $steps 0
 	[ "$(lines cheap 'events from [^,]+, step .*step change [-+]')" != 2 ] || break
 done
-[ "$(lines cheap 'events from [^,]+, step .*step change [-+]')" = 2 ] || fail "not measured, or turned down: $(grep -A9 '^cost of' "$work/cheap.info")"
-[ "$(lines cheap '.*events until')" = 0 ] || fail "turned down: $(grep -A9 '^cost of' "$work/cheap.info")"
+[ "$(lines cheap 'events from [^,]+, step .*step change [-+]')" = 2 ] || fail "not measured, or turned down: $(grep -A9 '^overhead of' "$work/cheap.info")"
+[ "$(lines cheap '.*events until')" = 0 ] || fail "turned down: $(grep -A9 '^overhead of' "$work/cheap.info")"
 for name in dear cheap; do
 	echo "$name: $(tr -s '\n ' ' ' <"$work/$name.report" | grep -o 'steps [a-z]* [-+0-9][^;]*')"
 done

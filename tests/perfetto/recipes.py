@@ -45,7 +45,7 @@ def findings(run):
     want = {f["id"]: f for f in run.report["findings"]}
     for i in run.same_keys("findings", want, got):
         run.same("findings", f"{i} begins", (want[i]["begin_ns"] or 0) / 1e9, got[i]["at_s"], 1e-9)
-        run.same("findings", f"{i} loss", want[i]["loss_ns"] or 0, (got[i]["loss_ms"] or 0) * MS, 1)
+        run.same("findings", f"{i} loss", want[i]["time_lost_ns"] or 0, (got[i]["time_lost_ms"] or 0) * MS, 1)
         run.same("findings", f"{i} rank", want[i]["ranks"][0] if want[i]["ranks"] else -1,
                  -1 if got[i]["first_rank"] is None else got[i]["first_rank"], 0)
 
@@ -120,7 +120,7 @@ def slowest(run):
 def bytes_(run):
     want = collections.defaultdict(lambda: [0, 0])
     for row in run.report["ops"]:
-        want[row["comm"], row["op"]][0] += row["instances"]
+        want[row["comm"], row["op"]][0] += row["op_count"]
         want[row["comm"], row["op"]][1] += row["bytes"]
     got = run.by("bytes", "comm", "name")
     want = {k: v for k, v in want.items() if k[1] not in ("Send", "Recv") and v[1]}
@@ -134,11 +134,11 @@ def sizes(run):
     for row in run.report["ops"]:
         if row["op"] not in ("Send", "Recv") and row["bytes"]:
             rows[row["op"], row["size_range"].bit_length() - 1].append(row)
-    want = {key: {"instances": sum(r["instances"] for r in of), "bytes": sum(r["bytes"] for r in of),
+    want = {key: {"op_count": sum(r["op_count"] for r in of), "bytes": sum(r["bytes"] for r in of),
                   "busbw_p50_Bps": of[0]["busbw_p50_Bps"] if len(of) == 1 else None} for key, of in rows.items()}
     got = run.by("sizes", "name", "power")
     for key in run.same_keys("sizes", want, got):
-        run.same("sizes", f"{key}: operations", want[key]["instances"], got[key]["n"], 0)
+        run.same("sizes", f"{key}: operations", want[key]["op_count"], got[key]["n"], 0)
         run.same("sizes", f"{key}: bytes", want[key]["bytes"], got[key]["bytes"], 0)
         if want[key]["busbw_p50_Bps"]:
             run.same("sizes", f"{key}: GB/s", 1, got[key]["mean_gbps"] * 1e9 / want[key]["busbw_p50_Bps"], 0.1)

@@ -243,7 +243,7 @@ static double play(const struct stencil *o, struct job *recorded)
 	return end;
 }
 
-struct ct_report *stencil_report(const struct stencil *o, uint64_t *loss_ns, uint64_t *end_ns)
+struct ct_report *stencil_report(const struct stencil *o, uint64_t *time_lost_ns, uint64_t *end_ns)
 {
 	static const struct {
 		uint32_t id;
@@ -269,8 +269,8 @@ struct ct_report *stencil_report(const struct stencil *o, uint64_t *loss_ns, uin
 	end = play(o, &job);
 	without = play(o, NULL);
 	job_close(&job, (uint64_t)end + 1000000);
-	if (loss_ns)
-		*loss_ns = end > without ? (uint64_t)(end - without) : 0;
+	if (time_lost_ns)
+		*time_lost_ns = end > without ? (uint64_t)(end - without) : 0;
 	if (end_ns)
 		*end_ns = (uint64_t)end;
 	return job_report(&job, -1);

@@ -27,9 +27,9 @@ struct stencil {
 	unsigned seed;
 };
 
-/* Play it, write the run as the test's directory "run" and analyze it. *loss_ns: how much sooner it
- * would have ended without the slow ranks; *end_ns: when it ended, may be NULL. */
-struct ct_report *stencil_report(const struct stencil *stencil, uint64_t *loss_ns,
+/* Play it, write the run as the test's directory "run" and analyze it. *time_lost_ns: how much
+ * sooner it would have ended without the slow ranks; *end_ns: when it ended, may be NULL. */
+struct ct_report *stencil_report(const struct stencil *stencil, uint64_t *time_lost_ns,
 				 uint64_t *end_ns);
 
 #endif

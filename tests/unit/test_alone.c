@@ -185,8 +185,8 @@ static void expect(enum kind kind, unsigned what, uint64_t listed)
 			 report->verdict.text);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], SLOW);
-	if (fabs((double)f->loss_ns - 99 * 10e6) > 0.03 * 99 * 10e6)
-		fail_msg("kind %d: %.1f ms", (int)kind, (double)f->loss_ns / 1e6);
+	if (fabs((double)f->time_lost_ns - 99 * 10e6) > 0.03 * 99 * 10e6)
+		fail_msg("kind %d: %.1f ms", (int)kind, (double)f->time_lost_ns / 1e6);
 	assert_int_equal(instances_of(report, what, 4), listed);
 	ct_report_free(report);
 }

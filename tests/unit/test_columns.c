@@ -74,18 +74,18 @@ static char *json_of(const struct ct_columns *columns, const void *row)
 
 static void what_is_unknown_is_null(void **state)
 {
-	const struct ct_report_cost cpu = { .wrapper_ns = CT_UNKNOWN, .share_pct = NAN };
-	const struct ct_report_cost gpu = { .on_gpu = 1, .timed_by = 2, .level = 3 };
+	const struct ct_report_overhead cpu = { .wrapper_ns = CT_UNKNOWN, .wrapper_pct = NAN };
+	const struct ct_report_overhead gpu = { .on_gpu = 1, .timed_by = 2, .level = 3 };
 	const struct ct_report_stage stage = { .rank = -1, .microbatches = NAN, .n_stages = 4 };
 	const struct ct_report_process process = { .imported = 1, .how.exit_code = -1 };
-	char *text = json_of(ct_columns_costs(), &cpu);
+	char *text = json_of(ct_columns_overhead(), &cpu);
 
 	(void)state;
 	assert_non_null(strstr(text, "{\"rank\":0,\"wrapper_ns\":null,\"calls\":0,"));
 	assert_non_null(strstr(text, "\"wrapper_pct\":null,\"threads_pct\":0.0,\"timing\":null,"));
 	assert_non_null(strstr(text, "\"level\":null,\"coarsest\":null,\"timing_why\":null,"));
 	free(text);
-	text = json_of(ct_columns_costs(), &gpu);
+	text = json_of(ct_columns_overhead(), &gpu);
 	assert_non_null(strstr(text, "\"timing\":\"events\","));
 	assert_non_null(strstr(text, "\"level\":3,\"coarsest\":0,\"timing_why\":null,"));
 	free(text);
@@ -113,7 +113,7 @@ static void text_has_the_same_values(void **state)
 					       .err_ns = 4040,
 					       .quality = "ABSENT",
 					       .selftest_ns = CT_UNKNOWN };
-	static const char keys[] = "comm backend nranks instances first_seq bytes name";
+	static const char keys[] = "comm backend nranks op_count first_seq bytes name";
 	struct ct_text text = { 0 };
 	char pairs[256], *lines;
 	size_t size;

@@ -503,8 +503,8 @@ static void slow_ones_in_a_row_are_found(void **state)
 	assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &slow), 0);
 	assert_int_equal(slow.n, 7);
 	assert_int_equal(slow.all, EACH);
-	assert_true(fabs((double)slow.sum.loss_ns - (6 * 2 + 4) * took(1e6)) < 100);
-	assert_true(slow.sum.err_ns > 0 && slow.sum.err_ns < slow.sum.loss_ns / 10);
+	assert_true(fabs((double)slow.sum.time_lost_ns - (6 * 2 + 4) * took(1e6)) < 100);
+	assert_true(slow.sum.err_ns > 0 && slow.sum.err_ns < slow.sum.time_lost_ns / 10);
 	/* where the host times, its cores may have been busy */
 	s.tracks[0].on_gpu = 0;
 	assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &slow), 0);
@@ -526,7 +526,7 @@ static void losses_at_the_same_time_count_once(void **state)
 	assert_int_equal(ct_excess_add(&excess, &second, 1000, 200), 0);
 	assert_int_equal(ct_excess_add(&excess, &usual, 1000, 200), 0);
 	sum = ct_excess_sum(&excess);
-	assert_int_equal(sum.loss_ns, 3000);
+	assert_int_equal(sum.time_lost_ns, 3000);
 	assert_int_equal(sum.err_ns, 300);
 	assert_int_equal(sum.begin_ns, 8000);
 	assert_int_equal(sum.end_ns, 11000);

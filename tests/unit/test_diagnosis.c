@@ -25,7 +25,7 @@ static size_t ended[1];
 static struct ct_report_comm comms[1];
 static struct ct_report_transport transport[2];
 static struct ct_report_link links[1];
-static struct ct_report_cost costs[1];
+static struct ct_report_overhead costs[1];
 static struct ct_report_expectation expected[1];
 static const struct ct_diagnosis_node *failed;
 
@@ -77,10 +77,10 @@ static int set_up(void **state)
 	report.expect = (struct ct_report_expect){ .items = expected, .n = 1, .passed = 1 };
 	report.whatif.s = 1.01;
 	report.steps.time_p50_ns = report.steps.time_p99_ns = report.steps.count = 100;
-	report.exposed.share_pct = 4;
-	report.costs = costs;
-	report.n_costs = 1;
-	report.cost_share_pct = 0.1;
+	report.exposed.median_pct = 4;
+	report.overhead = costs;
+	report.n_overhead = 1;
+	report.overhead_pct = 0.1;
 	return memory ? 0 : -1;
 }
 
@@ -210,9 +210,9 @@ static void ends_and_hangs_fail_and_a_job_that_runs_is_unknown(void **state)
 	report.run.processes_running = 1;
 	expect_one("hang", CT_DIAGNOSIS_UNKNOWN, "still run");
 	report.run.processes_running = 0;
-	report.n_inflight = 1;
+	report.n_in_flight = 1;
 	expect_one("hang", CT_DIAGNOSIS_UNKNOWN, "under way");
-	report.n_inflight = 0;
+	report.n_in_flight = 0;
 	processes[1].manner = CT_MANNER_VANISHED;
 	expect_one("exits", CT_DIAGNOSIS_UNKNOWN, "1 of 2");
 	processes[1] = (struct ct_report_process){ .rank = 1, .host = "node7", .end = "signal" };
@@ -266,10 +266,10 @@ static void what_was_not_measured_is_unknown(void **state)
 	report.steps.time_p50_ns = CT_UNKNOWN;
 	expect_one("steadiness", CT_DIAGNOSIS_UNKNOWN, "no steps");
 	report.steps.time_p50_ns = 100;
-	report.exposed.share_pct = NAN;
+	report.exposed.median_pct = NAN;
 	expect_one("overlap", CT_DIAGNOSIS_UNKNOWN, "not known");
-	report.exposed.share_pct = 4;
-	report.n_costs = 0;
+	report.exposed.median_pct = 4;
+	report.n_overhead = 0;
 	expect_one("recording", CT_DIAGNOSIS_UNKNOWN, "not on record");
 }
 

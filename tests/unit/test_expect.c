@@ -132,7 +132,7 @@ static void a_rule_is_about_the_rows_that_it_says(void **state)
 	ops[2].instances = 4;
 	assert_int_equal(hold("{\"op\": \"AllReduce\", \"min_busbw_GBps\": 1}")->rows, 2);
 	assert_int_equal(
-		hold("{\"op\": \"AllReduce\", \"min_instances\": 1, \"min_busbw_GBps\": 1}")->rows,
+		hold("{\"op\": \"AllReduce\", \"min_op_count\": 1, \"min_busbw_GBps\": 1}")->rows,
 		3);
 	assert_int_equal(hold("{\"scope\": \"host\", \"min_busbw_GBps\": 1}")->rows, 1);
 	assert_int_equal(hold("{\"scope\": \"cross\", \"min_busbw_GBps\": 1}")->rows, 2);
@@ -141,8 +141,7 @@ static void a_rule_is_about_the_rows_that_it_says(void **state)
 	assert_int_equal(hold("{\"comm\": \"0000000000000003\", \"min_busbw_GBps\": 1}")->rows, 1);
 	assert_int_equal(hold("{\"backend\": \"gloo\", \"min_busbw_GBps\": 1}")->rows, 0);
 	assert_int_equal(
-		hold("{\"max_bytes\": 1024, \"min_instances\": 1, \"min_busbw_GBps\": 1}")->rows,
-		1);
+		hold("{\"max_bytes\": 1024, \"min_op_count\": 1, \"min_busbw_GBps\": 1}")->rows, 1);
 	assert_int_equal(hold("{\"min_bytes\": 1048577, \"min_busbw_GBps\": 1}")->rows, 0);
 	assert_int_equal(report.expect.items->result, CT_EXPECT_NA);
 }

@@ -104,7 +104,7 @@ static void what_is_not_known_hides_nothing(void **state)
 	(void)state;
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 2);
-	assert_true(f->loss_ns > 150 * MS);
+	assert_true(f->time_lost_ns > 150 * MS);
 	assert_true(isnan(hidden(f)));
 	assert_int_equal(report->n_overlap, RANKS);
 	assert_int_equal(report->overlap[0].measured, 0);
@@ -129,7 +129,7 @@ static void loss_is_no_more_than_was_waited(void **state)
 	assert_int_equal(report->ranks[1].exposed_ns, report->overlap[1].exposed_ns);
 	assert_int_equal(report->ops[0].exposed_ns / RANKS, report->overlap[1].exposed_ns);
 	assert_non_null(f);
-	assert_in_range(f->loss_ns, waited - STEPS * 50, waited + STEPS * 4 * ERR);
+	assert_in_range(f->time_lost_ns, waited - STEPS * 50, waited + STEPS * 4 * ERR);
 	assert_true(hidden(f) > 10 * (double)MS);
 	ct_report_free(report);
 }
@@ -211,7 +211,7 @@ static void nothing_is_concluded_from_what_calls_take(void **state)
 	every = 2 * MS;
 	report = run_blocking(CT_BACKEND_MPI, 0);
 	every = 5 * MS;
-	assert_true(report->exposed.share_pct > 45 && report->exposed.wait_pct < 1);
+	assert_true(report->exposed.median_pct > 45 && report->exposed.wait_pct < 1);
 	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
 	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
 	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);

@@ -77,11 +77,11 @@ static void what_stays_is_what_moves_longer_than_computing_takes(void **state)
 	const struct ct_synth_options o = synth_job("fsdp", 16, 2, 30);
 	struct ct_report *report = play(&o);
 	const struct ct_report_exposed *e = &report->exposed;
-	double stays = e->transferring_pct - (100 - e->share_pct);
+	double stays = e->transferring_pct - (100 - e->median_pct);
 
 	(void)state;
 	assert_int_equal(report->verdict.code, CT_VERDICT_COMM_BOUND);
-	assert_true(stays > 5 && stays < e->share_pct - 5);
+	assert_true(stays > 5 && stays < e->median_pct - 5);
 	assert_true(fabs(number_after(report->verdict.text, "at best ") - stays) < 0.1);
 	ct_report_free(report);
 }
@@ -157,15 +157,15 @@ static void few_steps_do_not_stand_for_the_run(void **state)
 	(void)state;
 	begin();
 	model.exposed.of_steps = 1;
-	model.exposed.most_pct = 3;
+	model.exposed.max_pct = 3;
 	model.exposed.err_pct = 0.5;
-	model.exposed.run_pct = 90;
+	model.exposed.covered_pct = 90;
 	for (int r = 0; r < 2; r++) {
 		ranks[r].exposed_ns = 20000000;
 		ranks[r].exposed_err_ns = 0;
 	}
 	assert_true(fabs(ct_gain_exposed_pct(&model) - 3.5) < 1e-9);
-	model.exposed.run_pct = 25;
+	model.exposed.covered_pct = 25;
 	assert_true(fabs(ct_gain_exposed_pct(&model) - 20) < 1e-9);
 }
 
@@ -200,12 +200,12 @@ static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
 	assert_true(isnan(report->verdict.gain_max_pct));
 	assert_true(isnan(report->score.total));
-	assert_true(isnan(report->exposed.share_pct) && isnan(report->exposed.err_pct));
+	assert_true(isnan(report->exposed.median_pct) && isnan(report->exposed.err_pct));
 	for (size_t r = 0; r < report->n_ranks; r++)
 		assert_true(report->ranks[r].exposed_ns == CT_UNKNOWN);
-	for (size_t g = 0; g < report->n_gaps; g++)
-		assert_true(report->gaps[g].gaps_err_ns == CT_UNKNOWN ||
-			    report->gaps[g].gaps_err_ns <= report->gaps[g].steps_ns);
+	for (size_t g = 0; g < report->n_stream_idle; g++)
+		assert_true(report->stream_idle[g].idle_err_ns == CT_UNKNOWN ||
+			    report->stream_idle[g].idle_err_ns <= report->stream_idle[g].steps_ns);
 	ct_report_free(report);
 }
 

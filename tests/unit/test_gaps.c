@@ -17,19 +17,19 @@ static void a_gap_is_split_by_when_the_host_called(void **state)
 
 	(void)state;
 	ct_gap_split(1000 * US, 1029 * US, 900 * US, 5, &s); /* no longer than a launch takes */
-	assert_int_equal(s.launch_ns, 29 * US);
+	assert_int_equal(s.idle_launch_ns, 29 * US);
 	ct_gap_split(2000 * US, 2100 * US, 1500 * US, 5, &s); /* was on the stream long since */
-	assert_int_equal(s.host_late_ns, 0);
-	assert_int_equal(s.not_ready_ns, 100 * US);
+	assert_int_equal(s.idle_host_bound_ns, 0);
+	assert_int_equal(s.idle_waiting_for_compute_ns, 100 * US);
 	ct_gap_split(3000 * US, 3100 * US, 3052 * US, 5,
 		     &s); /* called 52 us after, on it by 60 us */
-	assert_int_equal(s.host_late_ns, 60 * US);
-	assert_int_equal(s.not_ready_ns, 140 * US);
+	assert_int_equal(s.idle_host_bound_ns, 60 * US);
+	assert_int_equal(s.idle_waiting_for_compute_ns, 140 * US);
 	ct_gap_split(4000 * US, 4100 * US, 4095 * US, 5, &s); /* no more than the gap */
-	assert_int_equal(s.host_late_ns, 160 * US);
-	assert_int_equal(s.not_ready_ns, 140 * US);
+	assert_int_equal(s.idle_host_bound_ns, 160 * US);
+	assert_int_equal(s.idle_waiting_for_compute_ns, 140 * US);
 	ct_gap_split(5000 * US, 4999 * US, 4000 * US, 5, &s); /* back to back */
-	assert_int_equal(s.launch_ns, 29 * US);
+	assert_int_equal(s.idle_launch_ns, 29 * US);
 	assert_int_equal(s.pairs, 5);
 	assert_int_equal(s.err_ns, 20); /* what was no gap has none */
 }
@@ -68,9 +68,9 @@ static void gaps_are_those_of_one_stream_within_one_step(void **state)
 
 		/* of all streams: of the first gap, the 0.1 ms of the other one are none */
 		assert_int_equal(r->sum.pairs, 4);
-		assert_int_equal(r->sum.not_ready_ns, 900 * US + 992 * US);
-		assert_int_equal(r->sum.host_late_ns, 1008 * US);
-		assert_int_equal(r->sum.launch_ns, 10 * US);
+		assert_int_equal(r->sum.idle_waiting_for_compute_ns, 900 * US + 992 * US);
+		assert_int_equal(r->sum.idle_host_bound_ns, 1008 * US);
+		assert_int_equal(r->sum.idle_launch_ns, 10 * US);
 		assert_int_equal(r->sum.err_ns, 4 * 2 * 1000);
 		assert_int_equal(r->steps, 2);
 		assert_int_equal(r->step_ns, 20 * MS);
@@ -79,8 +79,8 @@ static void gaps_are_those_of_one_stream_within_one_step(void **state)
 	assert_ptr_equal(gaps.classes[0].comm, &world);
 	assert_int_equal(gaps.classes[0].size_range, 1 << 20);
 	assert_int_equal(gaps.classes[0].sum.pairs, 2 * 3);
-	assert_int_equal(gaps.classes[0].sum.host_late_ns, 2 * 1008 * US);
-	assert_int_equal(gaps.classes[0].sum.not_ready_ns, 2 * (1 * MS + 992 * US));
+	assert_int_equal(gaps.classes[0].sum.idle_host_bound_ns, 2 * 1008 * US);
+	assert_int_equal(gaps.classes[0].sum.idle_waiting_for_compute_ns, 2 * (1 * MS + 992 * US));
 	ct_stream_gaps_fini(&gaps);
 	ct_instance_log_fini(&log);
 }
@@ -99,10 +99,10 @@ static void a_rank_is_idle_when_all_its_streams_do(void **state)
 	both(&log, &world, 1, 1, 1 * MS, 7 * MS, 8 * MS);
 	both(&log, &other, 1, 2, 1 * MS, 9 * MS, 10 * MS);
 	find_gaps(&log, &gaps);
-	assert_int_equal(gaps.ranks[0].sum.not_ready_ns, 2 * MS);
+	assert_int_equal(gaps.ranks[0].sum.idle_waiting_for_compute_ns, 2 * MS);
 	assert_int_equal(gaps.n_classes, 2);
-	assert_int_equal(gaps.classes[0].sum.not_ready_ns, 2 * 1 * MS);
-	assert_int_equal(gaps.classes[1].sum.not_ready_ns, 2 * 5 * MS);
+	assert_int_equal(gaps.classes[0].sum.idle_waiting_for_compute_ns, 2 * 1 * MS);
+	assert_int_equal(gaps.classes[1].sum.idle_waiting_for_compute_ns, 2 * 5 * MS);
 	ct_stream_gaps_fini(&gaps);
 	ct_instance_log_fini(&log);
 }
@@ -189,7 +189,7 @@ static void what_the_host_times_or_is_not_on_record_makes_no_gap(void **state)
 	both(&log, &other, 3, 7, 1 * MS, 7 * MS, 8 * MS);
 	find_gaps(&log, &gaps);
 	assert_int_equal(gaps.ranks[0].sum.pairs, 1);
-	assert_int_equal(gaps.ranks[0].sum.not_ready_ns, 1 * MS);
+	assert_int_equal(gaps.ranks[0].sum.idle_waiting_for_compute_ns, 1 * MS);
 	assert_int_equal(gaps.ranks[1].sum.pairs, 1);
 	assert_int_equal(gaps.ranks[5].steps, 0);
 	ct_stream_gaps_fini(&gaps);
@@ -220,8 +220,8 @@ static void a_group_is_called_when_its_last_call_is(void **state)
 	}
 	find_gaps(&log, &gaps);
 	assert_int_equal(gaps.ranks[0].sum.pairs, 1);
-	assert_int_equal(gaps.ranks[0].sum.host_late_ns, 2008 * US);
-	assert_int_equal(gaps.ranks[0].sum.not_ready_ns, 992 * US);
+	assert_int_equal(gaps.ranks[0].sum.idle_host_bound_ns, 2008 * US);
+	assert_int_equal(gaps.ranks[0].sum.idle_waiting_for_compute_ns, 992 * US);
 	ct_stream_gaps_fini(&gaps);
 	ct_instance_log_fini(&log);
 }

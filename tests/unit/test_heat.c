@@ -431,8 +431,8 @@ static void a_gap_is_what_a_rank_computed_in_a_step(void **state)
 
 		assert_int_equal(h->first_step[c], c);
 		for (int r = 0; r < RANKS; r++) {
-			uint64_t gap = h->gap_ns[(size_t)r * h->columns + c];
-			double ratio = h->gap_ratio[(size_t)r * h->columns + c];
+			uint64_t gap = h->outside_comm_ns[(size_t)r * h->columns + c];
+			double ratio = h->outside_comm_ratio[(size_t)r * h->columns + c];
 			int known, unknown;
 			uint64_t expected = expect_gap(r, begin, end, &known, &unknown);
 

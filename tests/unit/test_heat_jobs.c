@@ -32,9 +32,9 @@ static size_t brightest(const struct ct_report_heat_steps *h, size_t column)
 	size_t best = 0;
 
 	for (size_t r = 1; r < h->rows.n; r++) {
-		double ratio = h->gap_ratio[r * h->columns + column];
+		double ratio = h->outside_comm_ratio[r * h->columns + column];
 
-		if (!isnan(ratio) && !(h->gap_ratio[best * h->columns + column] >= ratio))
+		if (!isnan(ratio) && !(h->outside_comm_ratio[best * h->columns + column] >= ratio))
 			best = r;
 	}
 	return best;
@@ -64,7 +64,7 @@ static void a_rank_that_is_slow_is_bright_while_it_is_slow(void **state)
 		assert_true(h->columns >= 38);
 		for (size_t c = 0; c < h->columns; c++) {
 			int is_slow = c >= 16 && c < 28;
-			double ratio = h->gap_ratio[SLOW * h->columns + c];
+			double ratio = h->outside_comm_ratio[SLOW * h->columns + c];
 
 			if (is_slow && brightest(h, c) == SLOW && ratio > 1.1)
 				blame++;
@@ -72,8 +72,10 @@ static void a_rank_that_is_slow_is_bright_while_it_is_slow(void **state)
 			if ((c < 13 || c > 31) && fabs(ratio - 1) > 0.05)
 				hits_besides++;
 			for (size_t r = 0; is_slow && r < 8; r++)
-				*(r == SLOW ? &slow
-					    : &others) += (double)h->gap_ns[r * h->columns + c];
+				*(r == SLOW
+					  ? &slow
+					  : &others) += (double)h->outside_comm_ns[r * h->columns +
+										   c];
 		}
 		assert_int_equal(blame, 12);
 		assert_true(hits_besides <= 2);
@@ -104,11 +106,12 @@ static void computing_while_messages_are_under_way_counts(void **state)
 	assert_true(h->columns > 300);
 	/* the steps found are the job's */
 	for (size_t r = 0; r < 8; r++) {
-		double sum = (double)sum_of_row(h->gap_ns, r, h->columns, 1, h->columns - 10);
+		double sum = (double)sum_of_row(h->outside_comm_ns, r, h->columns, 1,
+						h->columns - 10);
 		double mean = sum / (double)(h->columns - 11) / (5.0 * MS);
 
 		for (size_t c = 1; c < h->columns - 10; c++)
-			assert_true(h->gap_ns[r * h->columns + c] != CT_UNKNOWN);
+			assert_true(h->outside_comm_ns[r * h->columns + c] != CT_UNKNOWN);
 		assert_true(fabs(mean - (r == SLOW ? 1.2 : 1)) < 0.01);
 	}
 	ct_report_free(report);

@@ -140,8 +140,8 @@ static void waits_across_hosts_are_known_with_the_error_of_the_clocks(void **sta
 	/* a late send has no waits */
 	assert_int_equal(row(report, "Send")->wait_ns, 0);
 	assert_true(fabs(clock->drift_ppb + 200000) < 2000);
-	assert_int_equal(report->n_inflight, 1);
-	assert_true(llabs((int64_t)(report->inflight[0].since_at_ns - LAST)) <
+	assert_int_equal(report->n_in_flight, 1);
+	assert_true(llabs((int64_t)(report->in_flight[0].since_at_ns - LAST)) <
 		    (int64_t)clock->err_ns);
 	assert_null(job_finding(report, CT_FINDING_CLOCK_CONFLICT));
 	text = job_text(report, 0);

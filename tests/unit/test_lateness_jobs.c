@@ -23,7 +23,7 @@ static const struct job_loop quiet = {
 
 struct outcome {
 	uint64_t blamed; /* mask of ranks */
-	double loss_ns, err_ns;
+	double time_lost_ns, err_ns;
 	enum ct_verdict_code verdict;
 	enum ct_severity severity;
 	enum ct_confidence confidence;
@@ -74,13 +74,13 @@ static struct outcome run(const struct job_loop *loop, int ranks, int per_host)
 			out.begin = (double)f->begin_at_ns / (double)report->run.duration_ns;
 			out.end = (double)f->end_at_ns / (double)report->run.duration_ns;
 		}
-		if (2 * f->loss_err_ns > f->loss_ns)
+		if (2 * f->time_lost_err_ns > f->time_lost_ns)
 			assert_int_equal(f->confidence, CT_CONFIDENCE_LOW);
-		else if (4 * f->loss_err_ns > f->loss_ns)
+		else if (4 * f->time_lost_err_ns > f->time_lost_ns)
 			assert_true(f->confidence <= CT_CONFIDENCE_MEDIUM);
 		out.host |= f->kind == CT_FINDING_STRAGGLER_HOST;
-		out.loss_ns += (double)f->loss_ns;
-		out.err_ns += (double)f->loss_err_ns;
+		out.time_lost_ns += (double)f->time_lost_ns;
+		out.err_ns += (double)f->time_lost_err_ns;
 		for (size_t r = 0; r < f->n_ranks; r++)
 			out.blamed |= 1ull << f->ranks[r];
 	}
@@ -105,7 +105,7 @@ static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
 		       (out.tells_stalls || out.verdict == CT_VERDICT_IMBALANCE))))
 			fail_msg("seed %u, %d ranks: verdict %s, ranks %llx, loss %.3f ms", seed,
 				 ranks, ct_verdict_name(out.verdict),
-				 (unsigned long long)out.blamed, out.loss_ns / 1e6);
+				 (unsigned long long)out.blamed, out.time_lost_ns / 1e6);
 	}
 }
 
@@ -119,14 +119,14 @@ static void the_slow_are_blamed(struct job_loop loop, int ranks, int per_host, d
 
 		loop.seed = seed;
 		out = run(&loop, ranks, per_host);
-		miss = fabs(out.loss_ns - (double)out.truth_ns);
+		miss = fabs(out.time_lost_ns - (double)out.truth_ns);
 		if (out.blamed != loop.slow || out.verdict != CT_VERDICT_STRAGGLER)
 			fail_msg("seed %u, %d ranks: verdict %s, ranks %llx instead of %llx", seed,
 				 ranks, ct_verdict_name(out.verdict),
 				 (unsigned long long)out.blamed, (unsigned long long)loop.slow);
 		if (miss > out.err_ns && miss > off * (double)out.truth_ns)
 			fail_msg("seed %u, %d ranks: loss %.3f ms +- %.3f instead of %.3f", seed,
-				 ranks, out.loss_ns / 1e6, out.err_ns / 1e6,
+				 ranks, out.time_lost_ns / 1e6, out.err_ns / 1e6,
 				 (double)out.truth_ns / 1e6);
 	}
 }
@@ -388,7 +388,7 @@ static void a_rank_that_was_held_up_elsewhere_is_not_blamed(void **state)
 	assert_int_equal(f->ranks[0], 3);
 	assert_false(f->at_most); /* the ranks' own threads wait */
 	/* 30 ms each time, once, although it is late to two operations. */
-	assert_true(fabs((double)f->loss_ns - 99 * 30e6) < 0.05 * 99 * 30e6);
+	assert_true(fabs((double)f->time_lost_ns - 99 * 30e6) < 0.05 * 99 * 30e6);
 	ct_report_free(report);
 }
 
@@ -420,7 +420,7 @@ static void lateness_to_operations_at_the_same_time_costs_once(void **state)
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 1);
 	/* [+0, +20] and [+1, +21] ms of each step but the first: 21 ms. */
-	assert_true(fabs((double)f->loss_ns - 99 * 21e6) < 0.03 * 99 * 21e6);
+	assert_true(fabs((double)f->time_lost_ns - 99 * 21e6) < 0.03 * 99 * 21e6);
 	ct_report_free(report);
 }
 
@@ -539,8 +539,8 @@ static void late_rank_of_two_is_named_though_transfers_vary(void **state)
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], 1);
-	assert_true(fabs((double)f->loss_ns - true_ns) < (double)f->loss_err_ns);
-	assert_true((double)f->loss_err_ns < 0.25 * true_ns);
+	assert_true(fabs((double)f->time_lost_ns - true_ns) < (double)f->time_lost_err_ns);
+	assert_true((double)f->time_lost_err_ns < 0.25 * true_ns);
 	ct_report_free(report);
 	report = two_ranks_with_buckets(&job, 0);
 	assert_null(job_finding(report, CT_FINDING_STRAGGLER));

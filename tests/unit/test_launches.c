@@ -35,7 +35,7 @@ static void operations_without_a_time_are_neither_waits_nor_hangs(void **state)
 		end = at + 10 * MS;
 	}
 	report = close_job(end);
-	assert_int_equal(report->n_inflight, 0);
+	assert_int_equal(report->n_in_flight, 0);
 	assert_int_equal(report->run.matched, 90);
 	assert_int_equal(report->run.incomplete, 0);
 	assert_int_equal(report->comms[0].instances, 200);

@@ -55,8 +55,8 @@ static void what_no_one_reported_is_not_available(void **state)
 	(void)state;
 	open_job();
 	r = report();
-	assert_int_equal(r->n_costs, 0);
-	assert_int_equal(r->cost_bytes, CT_UNKNOWN);
+	assert_int_equal(r->n_overhead, 0);
+	assert_int_equal(r->overhead_bytes, CT_UNKNOWN);
 	assert_texts(r, "", "measured to cost at the start)\nn/a\n");
 	ct_report_free(r);
 }
@@ -72,8 +72,8 @@ static void an_account_from_before_anything_was_measured_is_none(void **state)
 	tell(0, &nothing);
 	tell(1, &nothing);
 	r = report();
-	assert_int_equal(r->n_costs, 0);
-	assert_true(isnan(r->cost_share_pct));
+	assert_int_equal(r->n_overhead, 0);
+	assert_true(isnan(r->overhead_pct));
 	ct_report_free(r);
 }
 
@@ -86,12 +86,12 @@ static void calls_that_were_not_counted_yet_cost_an_unknown_time(void **state)
 	open_job();
 	tell(0, &early);
 	r = report();
-	assert_int_equal(r->n_costs, 1);
-	assert_int_equal(r->costs[0].calls, CT_UNKNOWN);
-	assert_int_equal(r->costs[0].wrapper_ns, CT_UNKNOWN);
-	assert_true(isnan(r->costs[0].share_pct));
-	assert_int_equal(r->costs[0].write_cpu_ns, 2000000);
-	assert_int_equal(r->cost_bytes, 512);
+	assert_int_equal(r->n_overhead, 1);
+	assert_int_equal(r->overhead[0].calls, CT_UNKNOWN);
+	assert_int_equal(r->overhead[0].wrapper_ns, CT_UNKNOWN);
+	assert_true(isnan(r->overhead[0].wrapper_pct));
+	assert_int_equal(r->overhead[0].write_cpu_ns, 2000000);
+	assert_int_equal(r->overhead_bytes, 512);
 	assert_texts(r, "", "    0       n/a        n/a          n/a 2.00 ms");
 	ct_report_free(r);
 }
@@ -115,21 +115,21 @@ static void switches_are_counted_and_an_older_record_has_none(void **state)
 	/* as long as it was before it had switches */
 	job_rare(&job, 1, CT_KIND_COST, &cost, offsetof(struct ct_cost_rec, stacks_cpu_ns));
 	r = report();
-	assert_int_equal(r->n_costs, 2);
-	assert_int_equal(r->costs[0].stacks_cpu_ns, 1000000);
-	assert_int_equal(r->costs[0].counters_cpu_ns, 2000000);
-	assert_int_equal(r->costs[0].around_cpu_ns, 500000);
-	assert_int_equal(r->costs[0].voluntary, 45);
-	assert_int_equal(r->costs[0].involuntary, 3);
-	assert_int_equal(r->costs[0].start_ns, 9000000);
-	assert_int_equal(r->costs[1].write_cpu_ns, 5000000);
-	assert_int_equal(r->costs[1].stacks_cpu_ns, CT_UNKNOWN);
-	assert_int_equal(r->costs[1].counters_cpu_ns, CT_UNKNOWN);
-	assert_int_equal(r->costs[1].around_cpu_ns, CT_UNKNOWN);
-	assert_int_equal(r->costs[1].voluntary, CT_UNKNOWN);
-	assert_int_equal(r->costs[1].involuntary, CT_UNKNOWN);
-	assert_int_equal(r->costs[1].start_ns, CT_UNKNOWN);
-	assert_true(fabs(r->cost_switches_per_s - 48e9 / (double)r->run.duration_ns) < 1e-6);
+	assert_int_equal(r->n_overhead, 2);
+	assert_int_equal(r->overhead[0].stacks_cpu_ns, 1000000);
+	assert_int_equal(r->overhead[0].counters_cpu_ns, 2000000);
+	assert_int_equal(r->overhead[0].around_cpu_ns, 500000);
+	assert_int_equal(r->overhead[0].voluntary, 45);
+	assert_int_equal(r->overhead[0].involuntary, 3);
+	assert_int_equal(r->overhead[0].start_ns, 9000000);
+	assert_int_equal(r->overhead[1].write_cpu_ns, 5000000);
+	assert_int_equal(r->overhead[1].stacks_cpu_ns, CT_UNKNOWN);
+	assert_int_equal(r->overhead[1].counters_cpu_ns, CT_UNKNOWN);
+	assert_int_equal(r->overhead[1].around_cpu_ns, CT_UNKNOWN);
+	assert_int_equal(r->overhead[1].voluntary, CT_UNKNOWN);
+	assert_int_equal(r->overhead[1].involuntary, CT_UNKNOWN);
+	assert_int_equal(r->overhead[1].start_ns, CT_UNKNOWN);
+	assert_true(fabs(r->overhead_switches_per_s - 48e9 / (double)r->run.duration_ns) < 1e-6);
 	ct_report_free(r);
 }
 
@@ -153,13 +153,13 @@ static void the_account_is_per_rank_and_in_shares_of_the_run(void **state)
 	tell(1, &second);
 	r = report();
 	run_ns = (double)r->run.duration_ns;
-	assert_int_equal(r->n_costs, 2);
-	assert_true(fabs(r->costs[0].share_pct - 100 * 4e6 / run_ns) < 1e-9);
-	assert_true(fabs(r->costs[0].cpu_pct - 100 * 2e6 / run_ns) < 1e-9);
+	assert_int_equal(r->n_overhead, 2);
+	assert_true(fabs(r->overhead[0].wrapper_pct - 100 * 4e6 / run_ns) < 1e-9);
+	assert_true(fabs(r->overhead[0].cpu_pct - 100 * 2e6 / run_ns) < 1e-9);
 	/* the rank where each is largest */
-	assert_true(r->cost_share_pct == r->costs[0].share_pct);
-	assert_true(r->cost_cpu_pct == r->costs[1].cpu_pct);
-	assert_int_equal(r->cost_bytes, 1500);
+	assert_true(r->overhead_pct == r->overhead[0].wrapper_pct);
+	assert_true(r->overhead_cpu_pct == r->overhead[1].cpu_pct);
+	assert_int_equal(r->overhead_bytes, 1500);
 	ct_report_free(r);
 }
 
@@ -180,7 +180,7 @@ static void threads_are_shares_of_the_time_to_the_last_heartbeat(void **state)
 	tell(0, &cost);
 	r = report();
 	assert_true(r->run.duration_ns < 1000000000);
-	assert_true(fabs(r->costs[0].cpu_pct - 0.01) < 1e-4);
+	assert_true(fabs(r->overhead[0].cpu_pct - 0.01) < 1e-4);
 	assert_texts(r, "threads 0.01 %;", ", last heartbeat at 80.0 s, start 1 of 1");
 	ct_report_free(r);
 }

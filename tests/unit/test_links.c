@@ -26,9 +26,9 @@ struct told {
 	unsigned slow_rows,
 		wrong_rows; /* wrong: without the one or the other end of the slow link */
 	unsigned exact_rows;
-	unsigned links, ops;	/* findings */
-	uint64_t ranks;		/* mask, of the first SLOW_LINK */
-	double loss_ns, err_ns; /* of it */
+	unsigned links, ops;	     /* findings */
+	uint64_t ranks;		     /* mask, of the first SLOW_LINK */
+	double time_lost_ns, err_ns; /* of it */
 	enum ct_verdict_code verdict;
 	double injected_ns;
 };
@@ -65,8 +65,8 @@ static void read_findings(const struct ct_report *report, struct told *told)
 		told->ops += f->kind == CT_FINDING_SLOW_OP;
 		if (f->kind != CT_FINDING_SLOW_LINK || told->links++)
 			continue;
-		told->loss_ns = (double)f->loss_ns;
-		told->err_ns = (double)f->loss_err_ns;
+		told->time_lost_ns = (double)f->time_lost_ns;
+		told->err_ns = (double)f->time_lost_err_ns;
 		for (size_t r = 0; r < f->n_ranks; r++)
 			told->ranks |= 1ull << f->ranks[r];
 	}
@@ -264,9 +264,9 @@ static void what_a_slow_link_costs_is_reported(void **state)
 	(void)state;
 	assert_int_equal(told.links, 1);
 	assert_int_equal(told.verdict, CT_VERDICT_SLOW_LINK);
-	assert_true(told.loss_ns > 0.9 * told.injected_ns);
-	assert_true(told.loss_ns < 1.25 * told.injected_ns);
-	assert_true(told.err_ns < 0.1 * told.loss_ns);
+	assert_true(told.time_lost_ns > 0.9 * told.injected_ns);
+	assert_true(told.time_lost_ns < 1.25 * told.injected_ns);
+	assert_true(told.err_ns < 0.1 * told.time_lost_ns);
 }
 
 /* One communicator: only its own past shows. */
@@ -297,7 +297,7 @@ static void measure(const struct scene *scene, unsigned seeds)
 		wrong += is_link ? told.wrong_rows != 0 : told.slow_rows || told.links;
 		silent += is_silent(&told) != 0;
 		links += told.links != 0;
-		loss += told.loss_ns / seeds / 1e6;
+		loss += told.time_lost_ns / seeds / 1e6;
 		injected += told.injected_ns / seeds / 1e6;
 	}
 	printf("%-9s %2d ranks %d nodes %-36s exact %u among %u wrong %u silent %u SLOW_LINK %u of "

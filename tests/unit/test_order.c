@@ -47,10 +47,10 @@ static const struct order_case cases[] = {
 	/* ---- another call ---- */
 	{ "another_operation",
 	  FOUR "0,1,3 w 10 AllReduce 5 float32 sum - a\n2 w 10 Barrier 0 - - - a\n", "MISMATCH",
-	  "MISMATCH ranks=2 seq=10 field=op theirs=Barrier others=AllReduce instances=1 "
+	  "MISMATCH ranks=2 seq=10 field=op theirs=Barrier others=AllReduce op_count=1 "
 	  "confidence=high" },
 	{ "another_count", FOUR OF("0-2", 10, 500) OF("3", 10, 501) OF("0-3", 11, 700), "MISMATCH",
-	  "MISMATCH ranks=3 seq=10 field=count theirs=501 others=500 instances=1 confidence=high" },
+	  "MISMATCH ranks=3 seq=10 field=count theirs=501 others=500 op_count=1 confidence=high" },
 	{ "another_type",
 	  FOUR "1-3 w 10 AllReduce 5 float32 sum - a\n0 w 10 AllReduce 5 int32 sum - a\n",
 	  "MISMATCH", "MISMATCH ranks=0 seq=10 field=dtype theirs=int32 others=float32" },
@@ -70,7 +70,7 @@ static const struct order_case cases[] = {
 	{ "a_difference_once_is_no_shift",
 	  FOUR OF("0,2,3", 10, 500)
 		  OF("1", 10, 100) "0-3 w 11-40 AllReduce 100 float32 sum - step\n",
-	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=count theirs=100 others=500 instances=1" },
+	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=count theirs=100 others=500 op_count=1" },
 	{ "nor_where_all_that_follows_is_of_one_place",
 	  FOUR
 	  "0,2,3 w 10 AllReduce 500 float32 sum - log\n1 w 10 AllReduce 100 float32 sum - step\n"
@@ -94,7 +94,7 @@ static const struct order_case cases[] = {
 	  "first_site_seq=3" },
 	{ "what_came_later_is_not_the_first",
 	  FOUR OF("0-2", 10, 500) OF("3", 10, 501) OF("0-3", 11, 7) OF("1-3", 12, 5) OF("0", 12, 6),
-	  "MISMATCH", "MISMATCH ranks=3 seq=10 field=count instances=2" },
+	  "MISMATCH", "MISMATCH ranks=3 seq=10 field=count op_count=2" },
 
 	/* ---- one too few, one too many ---- */
 	{ "one_left_out",
@@ -102,7 +102,7 @@ static const struct order_case cases[] = {
 		  IN("0,2,3", 14, 900) OF("1", 11, 700) OF("1", 12, 800)
 			  IN("1", 13, 900) "end 0-3 killed\n",
 	  "HANG: SKIPPED_OP: rank 1 (host0) skipped AllReduce #11",
-	  "SKIPPED_OP ranks=1 seq=11 op=AllReduce count=600 left_out=1 fits=3 instances=3 "
+	  "SKIPPED_OP ranks=1 seq=11 op=AllReduce count=600 left_out=1 fits=3 op_count=3 "
 	  "confidence=high" },
 	{ "one_too_many",
 	  FOUR OF("0-3", 10, 500) OF("0,2,3", 11, 600) OF("0,2,3", 12, 700) IN("0,2,3", 13, 800)
@@ -136,7 +136,7 @@ static const struct order_case cases[] = {
 	  "1 w 15-18 AllReduce 100 float32 sum - step\n1 w 19 AllReduce 5 float32 sum - log\n"
 	  "1 w 20-28 AllReduce 100 float32 sum - step\n1 w 29 AllReduce 5 float32 sum - log\n"
 	  "1 w 30-38 AllReduce 100 float32 sum - step\n1 w 39 AllReduce 5 float32 sum - log\n",
-	  "MISMATCH", "SKIPPED_OP ranks=1 seq=19 left_out=1 instances=5" },
+	  "MISMATCH", "SKIPPED_OP ranks=1 seq=19 left_out=1 op_count=5" },
 	{ "shifted_without_majority_names_both",
 	  "ranks 2\n0,1 w 0-4 AllReduce 100 float32 sum - step\n" OF("0", 5, 600) OF("0", 6, 700)
 		  OF("0", 7, 800) IN("0", 8, 900) OF("1", 5, 700) OF("1", 6, 800)
@@ -245,19 +245,19 @@ static const struct order_case cases[] = {
 	       "3 w 12-41 AllReduce 100 float32 sum - step\n0-2 w 41 AllGather 9 float32 - - step\n"
 	       "0-2 w 42-70 AllReduce 100 float32 sum - step\n3 w 42 AllGather 9 float32 - - step\n"
 	       "3 w 43-71 AllReduce 100 float32 sum - step\n",
-	  "MISMATCH", "EXTRA_OP ranks=3 seq<=10 op=AllReduce count=100 more=1 instances=4" },
+	  "MISMATCH", "EXTRA_OP ranks=3 seq<=10 op=AllReduce count=100 more=1 op_count=4" },
 	{ "two_that_are_exchanged_among_equal_ones_are_other_calls",
 	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
 	       "0-2 w 11-20 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
 	       "3 w 12-20 AllReduce 100 float32 sum - step\n",
 	  "MISMATCH",
-	  "MISMATCH ranks=3 seq=10 field=op theirs=AllReduce others=AllGather instances=2" },
+	  "MISMATCH ranks=3 seq=10 field=op theirs=AllReduce others=AllGather op_count=2" },
 	{ "two_that_are_exchanged_in_a_long_run_too",
 	  FOUR "0-2 w 10 AllReduce 100 float32 sum - step\n3 w 10 AllGather 9 float32 - - step\n"
 	       "0-2 w 11 AllGather 9 float32 - - step\n3 w 11 AllReduce 100 float32 sum - step\n"
 	       "0-3 w 12-90 AllReduce 100 float32 sum - step\n",
 	  "MISMATCH",
-	  "MISMATCH ranks=3 seq=10 field=op theirs=AllGather others=AllReduce instances=2" },
+	  "MISMATCH ranks=3 seq=10 field=op theirs=AllGather others=AllReduce op_count=2" },
 	{ "what_does_not_fit_shifted_is_another_call",
 	  FOUR OF("0,2,3", 10, 600) OF("0,2,3", 11, 700) OF("0,2,3", 12, 800) IN("0,2,3", 13, 900)
 		  OF("1", 10, 700) OF("1", 11, 800) IN("1", 12, 901) "end 0-3 killed\n",
@@ -280,7 +280,7 @@ static const struct order_case cases[] = {
 	  "step\n"
 	  "2 w 30 AllReduce 9 float32 sum - step\n",
 	  "MISMATCH",
-	  "MISMATCH ranks=0 seq=0 field=count theirs=7 others=100 instances=6 confidence=medium" },
+	  "MISMATCH ranks=0 seq=0 field=count theirs=7 others=100 op_count=6 confidence=medium" },
 	{ "a_lost_tail_is_no_difference",
 	  "ranks 4\n0-2 w 0-30 AllReduce 100 float32 sum - step\n3 w 0-20 AllReduce 100 float32 "
 	  "sum - step\nend 3 lost\n",
@@ -524,7 +524,7 @@ static const struct order_case cases[] = {
 	  "- 1 send\n"
 	  "1 w 7 Recv 90 float32 - 0 recv\n",
 	  "MISMATCH",
-	  "MISMATCH ranks=0,1 seq=6 field=count send=100:float32 recv=90:float32 instances=2 "
+	  "MISMATCH ranks=0,1 seq=6 field=count send=100:float32 recv=90:float32 op_count=2 "
 	  "site_send=send site_recv=recv" },
 	{ "a_receive_of_another_width",
 	  "ranks 2 nccl\n0 w 0 Send 100 float32 - 1 -\n1 w 0 Recv 100 float16 - 0 -\n", "MISMATCH",
@@ -560,7 +560,7 @@ static const struct order_case cases[] = {
 	  "" },
 	{ "a_message_that_nobody_received",
 	  "ranks 2 nccl\n0 w 0-6 Send 100 float32 - 1 -\n1 w 0-5 Recv 100 float32 - 0 -\n", NULL,
-	  "MISMATCH ranks=0,1 seq=6 field=unreceived instances=1" },
+	  "MISMATCH ranks=0,1 seq=6 field=unreceived op_count=1" },
 	{ "whose_messages_others_wait_for_stopped_early",
 	  "ranks 4 nccl\n" AWAITED "end 0-2 killed\n",
 	  "HANG: EXITED_RANK: rank 3 (host0) exited early; ",

@@ -72,7 +72,7 @@ static void errors_that_grew_are_reported_by_how_bad_they_are(void **state)
 		if (f) {
 			assert_int_equal(f->severity, cases[i].severity);
 			assert_int_equal(f->confidence, CT_CONFIDENCE_HIGH);
-			assert_int_equal(f->loss_ns, CT_UNKNOWN);
+			assert_int_equal(f->time_lost_ns, CT_UNKNOWN);
 			assert_int_equal(f->n_ranks, 2);
 			assert_int_equal(f->n_hosts, 1);
 			snprintf(expected, sizeof(expected), "host=host0 port=mlx5_1/1 %s=%llu in=",
@@ -236,7 +236,7 @@ static void traffic_over_ethernet_beside_idle_infiniband_is_reported(void **stat
 		if (f) {
 			assert_int_equal(f->confidence, CT_CONFIDENCE_MEDIUM);
 			assert_int_equal(f->severity, CT_SEVERITY_WARNING);
-			assert_int_equal(f->loss_ns, CT_UNKNOWN);
+			assert_int_equal(f->time_lost_ns, CT_UNKNOWN);
 			assert_int_equal(f->n_hosts, 2);
 			assert_int_equal(f->n_ranks, 4);
 			assert_true(f->evidence[0].value == 2 * NEEDED);

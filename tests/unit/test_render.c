@@ -257,10 +257,11 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	json_t *o = ct_report_json(report);
 
 	(void)state;
-	assert_keys(o, "schema run verdict hang findings ranks comms ops steps throughput overlap "
-		       "exposed gaps "
-		       "stages links traffic heat curves clocks "
-		       "dropped what_if scorecard cost expect ended inflight invisible omitted");
+	assert_keys(o,
+		    "schema run verdict hang findings ranks comms ops steps throughput overlap "
+		    "exposed stream_idle "
+		    "stages links traffic heat curves clocks "
+		    "dropped what_if scorecard overhead expect ended in_flight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(
 		json_object_get(o, "run"),
@@ -273,8 +274,9 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(first(o, "findings"),
 		    "id kind severity headline ranks hosts comm op step_first step_last begin_ns "
 		    "end_ns "
-		    "loss_ns "
-		    "loss_err_ns loss_pct gpu_seconds where cause note confidence evidence advice "
+		    "time_lost_ns "
+		    "time_lost_err_ns time_lost_pct_of_run gpu_seconds where cause note confidence "
+		    "evidence advice "
 		    "command "
 		    "timeline");
 	assert_keys(first(first(o, "findings"), "evidence"), "name value unit err");
@@ -283,26 +285,27 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 				       "dropped_records timing timed_ratio complete");
 	assert_keys(first(o, "comms"),
 		    "comm parent backend role role_confidence role_evidence nranks ranks name "
-		    "instances first_seq last_seq bytes steps_exposed_ns steps_exposed_wait_ns "
+		    "op_count first_seq last_seq bytes steps_exposed_ns steps_exposed_wait_ns "
 		    "steps_exposed_err_ns");
 	assert_keys(
 		first(o, "ops"),
-		"comm backend op group dtype size_range instances bytes span_p50_ns span_p99_ns "
+		"comm backend op group dtype size_range op_count bytes span_p50_ns span_p99_ns "
 		"transfer_p50_ns transfer_p99_ns wait_ns transfer_ns algbw_p50_Bps busbw_p50_Bps "
-		"time_err_ns exposed_ns exposed_err_ns gap_ns gap_host_late_ns gap_not_ready_ns "
-		"gap_err_ns late_or_slow");
+		"time_err_ns exposed_ns exposed_err_ns idle_ns idle_host_bound_ns "
+		"idle_waiting_for_compute_ns "
+		"idle_err_ns late_or_slow");
 	assert_keys(json_object_get(o, "exposed"),
-		    "of share_pct err_pct wait_pct most_pct transferring_pct run_pct");
+		    "of median_pct err_pct wait_pct max_pct transferring_pct covered_pct");
 	assert_keys(json_object_get(o, "steps"),
 		    "anchor marker count skipped time_p50_ns time_p99_ns "
 		    "err_ns covered_pct why note recurring items");
 	assert_keys(json_object_get(o, "traffic"),
 		    "unit model ranks matrix why note at_least exact_bytes modelled_bytes "
-		    "unplaced_bytes hosts comms_left_out layers");
+		    "unattributed_bytes hosts comms_left_out layers");
 	assert_keys(first(o, "dropped"), "rank reason records begin_ns end_ns");
 	assert_keys(json_object_get(o, "scorecard"), "total grade reference why parts");
 	assert_keys(
-		first(o, "cost"),
+		first(o, "overhead"),
 		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns stacks_cpu_ns "
 		"counters_cpu_ns environment_cpu_ns voluntary_switches involuntary_switches "
 		"start_ns bytes_written budget_backoffs wrapper_pct threads_pct timing "
@@ -312,8 +315,9 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"step_ns step_collectives step_kind");
 	json_decref(o);
 	o = ct_info_json(report);
-	assert_keys(o, "schema run processes comms dropped clocks cost order invisible environment "
-		       "transport");
+	assert_keys(
+		o, "schema run processes comms dropped clocks overhead order invisible environment "
+		   "transport");
 	assert_keys(
 		first(o, "processes"),
 		"host hostkey pid start_unix_ns restart ranks exe segments bytes ring end signal "
@@ -357,10 +361,10 @@ static void text_begins_with_the_verdict_and_fits_the_screen(void **state)
 		fail_msg("%zu lines:\n%s", lines, text);
 	assert_memory_equal(text, "Mismatched operations: rank 2 ", 30);
 	assert_non_null(strstr(text, "\nStraggler: rank 3 (host0) costs "));
-	assert_null(strstr(text, "loss="));
+	assert_null(strstr(text, "time_lost="));
 	free(text);
 	text = job_text(report, 0);
-	assert_non_null(strstr(text, "\nSTRAGGLER rank=3 host=host0 loss="));
+	assert_non_null(strstr(text, "\nSTRAGGLER rank=3 host=host0 time_lost="));
 	assert_non_null(strstr(text, "\nDROPPED_RECORDS records=3"));
 	assert_non_null(strstr(text, "4 of 4 ranks on 1 host, gloo"));
 	assert_non_null(strstr(text, "timing    call"));

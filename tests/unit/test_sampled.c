@@ -209,12 +209,13 @@ static struct shares shares_of(enum gone gone)
 				       "communication (busiest rank)"),
 			 gone == NOTHING || isnan(s.comm_pct));
 	free(text);
-	for (size_t r = 0; r < report->n_gaps; r++) {
-		const struct ct_report_gaps *g = &report->gaps[r];
+	for (size_t r = 0; r < report->n_stream_idle; r++) {
+		const struct ct_report_stream_idle *g = &report->stream_idle[r];
 
-		if (g->rank == 2 && g->not_ready_ns != CT_UNKNOWN)
+		if (g->rank == 2 && g->idle_waiting_for_compute_ns != CT_UNKNOWN)
 			s.gaps_pct = 100 *
-				     (double)(g->launch_ns + g->host_late_ns + g->not_ready_ns) /
+				     (double)(g->idle_launch_ns + g->idle_host_bound_ns +
+					      g->idle_waiting_for_compute_ns) /
 				     (double)g->steps_ns;
 	}
 	ct_report_free(report);
@@ -341,8 +342,8 @@ static void what_was_left_out_is_said(void **state)
 		for (int r = 0; r < RANKS; r++)
 			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, c % 4 == 0);
 	report = close_job(2010 * MS, &cost);
-	assert_int_equal(report->costs[0].budget_backoffs, 3);
-	assert_int_equal(report->costs[0].events, 100);
+	assert_int_equal(report->overhead[0].budget_backoffs, 3);
+	assert_int_equal(report->overhead[0].events, 100);
 	text = job_text(report, 0);
 	assert_non_null(strstr(text,
 			       "\ntimed     25.0 % of launches (sample 4, duty 10.0 s/60.0 s, "

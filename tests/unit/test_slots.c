@@ -231,7 +231,7 @@ static void peers_of_a_slow_rank_are_not_blamed(void **state)
 	assert_int_equal(report->n_findings, 1);
 	assert_int_equal(report->findings[0].n_ranks, 1);
 	assert_int_equal(report->findings[0].ranks[0], 5);
-	assert_true(fabs((double)report->findings[0].loss_ns - 80 * 4 * 0.4e6) <
+	assert_true(fabs((double)report->findings[0].time_lost_ns - 80 * 4 * 0.4e6) <
 		    0.05 * 80 * 4 * 0.4e6);
 	ct_report_free(report);
 }

@@ -37,10 +37,10 @@ static void expect_loss(void **state, const struct gpu_job *job, enum ct_finding
 	f = job_finding(report, kind);
 	if (!f)
 		fail_msg("%s, %s: nothing", job->workload, job->fault);
-	off = (double)f->loss_ns - (double)(with_ns - without_ns);
-	if (fabs(off) > (double)f->loss_err_ns || 6 * f->loss_err_ns > f->loss_ns)
+	off = (double)f->time_lost_ns - (double)(with_ns - without_ns);
+	if (fabs(off) > (double)f->time_lost_err_ns || 6 * f->time_lost_err_ns > f->time_lost_ns)
 		fail_msg("%s, %s: off by %.0f, error %.0f", job->workload, job->fault, off,
-			 (double)f->loss_err_ns);
+			 (double)f->time_lost_err_ns);
 	/* as many as there are places from the first to the last */
 	n = value_of(f, "stalls");
 	places = (double)(f->step_last - f->step_first) / value_of(f, "every") + 1;
@@ -110,8 +110,8 @@ static void stalls_count_in_whichever_order_operations_are_read(void **state)
 	/* the last one lies in the last step, or behind it */
 	assert_in_range((int)(value_of(f, "stalls") + value_of(f, "stalls_outside_steps")), 8, 8);
 	/* ranks 2 and 3 had 5 ms more for themselves, so that rank 0 is charged with less */
-	assert_float_equal((double)f->loss_ns, 8e8, (double)f->loss_err_ns);
-	assert_true(f->loss_err_ns < 1e8);
+	assert_float_equal((double)f->time_lost_ns, 8e8, (double)f->time_lost_err_ns);
+	assert_true(f->time_lost_err_ns < 1e8);
 	ct_report_free(report);
 }
 
@@ -143,7 +143,7 @@ static void turns_at_even_distances_are_no_pattern_of_one_rank(void **state)
 	assert_non_null(f);
 	assert_float_equal(value_of(f, "every"), 10, 0.1);
 	assert_float_equal(value_of(f, "stalls"), 10, 0.1);
-	assert_float_equal((double)f->loss_ns, 1e9, (double)f->loss_err_ns);
+	assert_float_equal((double)f->time_lost_ns, 1e9, (double)f->time_lost_err_ns);
 	ct_report_free(report);
 }
 

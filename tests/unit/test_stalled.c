@@ -179,24 +179,24 @@ static void one_rank_has_the_stalls_if_chance_does_not_give_it_as_many(void **st
 /* ---- two findings of one cause ---- */
 
 static struct ct_finding *add(struct ct_findings *list, enum ct_finding_kind kind, uint64_t first,
-			      uint64_t last, uint64_t loss_ns)
+			      uint64_t last, uint64_t time_lost_ns)
 {
 	struct ct_finding *f = ct_findings_add(list, kind);
 
 	assert_non_null(f);
-	ct_finding_loss(f, loss_ns, loss_ns / 20, 1000000000);
+	ct_finding_loss(f, time_lost_ns, time_lost_ns / 20, 1000000000);
 	f->step_first = first;
 	f->step_last = last;
 	f->begin_at_ns = first * 5000000;
 	f->end_at_ns = (last + 1) * 5000000;
-	f->line = "loss=...";
+	f->line = "time_lost=...";
 	return f;
 }
 
 static void a_change_that_a_named_rank_explains_is_no_finding_of_its_own(void **state)
 {
 	static const struct {
-		uint64_t first, last, loss_ns;
+		uint64_t first, last, time_lost_ns;
 		int explains;
 	} cases[] = {
 		{ 98, 198, 248000000, 1 }, /* then, and as much */
@@ -211,7 +211,8 @@ static void a_change_that_a_named_rank_explains_is_no_finding_of_its_own(void **
 		struct ct_finding *change = add(&list, CT_FINDING_CHANGE_POINT, 96, 198, 262000000);
 
 		ct_finding_evidence(&list, change, "step_before", 26e6, "ns", NAN);
-		add(&list, CT_FINDING_STRAGGLER, cases[c].first, cases[c].last, cases[c].loss_ns);
+		add(&list, CT_FINDING_STRAGGLER, cases[c].first, cases[c].last,
+		    cases[c].time_lost_ns);
 		ct_one_cause(&list);
 		assert_false(ct_arena_failed(list.memory));
 		assert_int_equal(list.n, cases[c].explains ? 1 : 2);

@@ -230,7 +230,7 @@ static void damaged_file_is_to_be_copied_again(void **state)
 	f = job_finding(report, CT_FINDING_DROPPED_RECORDS);
 	assert_non_null(f);
 	assert_non_null(strstr(f->line, "records=unknown "));
-	assert_non_null(strstr(f->line, "share=n/a"));
+	assert_non_null(strstr(f->line, "pct_of_run=n/a"));
 	assert_non_null(strstr(f->advice, "copy it again"));
 	assert_non_null(strstr(f->advice, ".seg"));
 	assert_null(strstr(f->advice, "COMMTRACE_RING_MB"));
@@ -357,12 +357,12 @@ static void operations_inside_their_call_are_listed(void **state)
 			job_collective(&job, r, CT_OP_AllReduce, 250000, end + (uint64_t)r, 0);
 	}
 	report = close_job(0);
-	assert_int_equal(report->n_inflight, 2);
-	assert_int_equal(report->inflight[0].rank, 0);
-	assert_int_equal(report->inflight[1].rank, 2);
-	assert_int_equal(report->inflight[0].seq, 30);
-	assert_true(labs((long)report->inflight[0].since_at_ns - (long)end) <= 64);
-	assert_string_equal(report->inflight[0].call, "gloo::allreduce");
+	assert_int_equal(report->n_in_flight, 2);
+	assert_int_equal(report->in_flight[0].rank, 0);
+	assert_int_equal(report->in_flight[1].rank, 2);
+	assert_int_equal(report->in_flight[0].seq, 30);
+	assert_true(labs((long)report->in_flight[0].since_at_ns - (long)end) <= 64);
+	assert_string_equal(report->in_flight[0].call, "gloo::allreduce");
 	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
 	text = job_text(report, 0);
 	assert_non_null(strstr(text, "2 ops had not returned when recording ended (ranks 0,2)"));
@@ -398,7 +398,7 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 	static const struct {
 		uint64_t usual_ns, age_ns;
 		int alive, is_stuck;
-		const char *verdict, *inflight;
+		const char *verdict, *in_flight;
 	} cases[] = {
 		{ 1000000, 500000000, 1, 0, "no straggler above",
 		  "2 ops have not returned so far (ranks 0,2)" },
@@ -423,7 +423,7 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 		report = standing(run, cases[i].usual_ns, cases[i].age_ns, cases[i].alive);
 		text = job_text(report, 0);
 		if (!strstr(report->verdict.text, cases[i].verdict) ||
-		    !strstr(text, cases[i].inflight))
+		    !strstr(text, cases[i].in_flight))
 			fail_msg("case %zu: %s", i, text);
 		assert_int_equal(report->n_stuck, cases[i].is_stuck ? 2 : 0);
 		assert_int_equal(report->run.processes_running, cases[i].alive ? 3 : 0);
@@ -457,8 +457,8 @@ static void a_listener_is_not_stuck(void **state)
 		job_rare(&job, r, CT_KIND_STATUS, &status, sizeof(status));
 	}
 	report = close_job(0);
-	assert_int_equal(report->n_inflight, 1);
-	assert_true(report->inflight[0].age_ns > 4000000000ull);
+	assert_int_equal(report->n_in_flight, 1);
+	assert_true(report->in_flight[0].age_ns > 4000000000ull);
 	assert_int_equal(report->n_stuck, 0);
 	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
 	ct_report_free(report);
@@ -487,9 +487,9 @@ static void open_op_of_the_last_status_counts_unless_its_record_came(void **stat
 	}
 	job_collective(&job, 1, CT_OP_Barrier, 0, end, end + 1000000);
 	report = close_job(0);
-	assert_int_equal(report->n_inflight, 1);
-	assert_int_equal(report->inflight[0].rank, 0);
-	assert_string_equal(report->inflight[0].op_name, "Barrier");
+	assert_int_equal(report->n_in_flight, 1);
+	assert_int_equal(report->in_flight[0].rank, 0);
+	assert_string_equal(report->in_flight[0].op_name, "Barrier");
 	ct_report_free(report);
 }
 

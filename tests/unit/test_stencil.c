@@ -25,7 +25,7 @@ static const struct stencil quiet = {
 
 struct outcome {
 	uint64_t blamed; /* mask of ranks */
-	double loss_pct, true_pct;
+	double time_lost_pct_of_run, true_pct;
 	enum ct_verdict_code verdict;
 	char text[200];
 };
@@ -34,12 +34,12 @@ static struct outcome run(struct stencil o, unsigned seed)
 {
 	struct outcome out = { 0 };
 	struct ct_report *report;
-	uint64_t loss_ns, end_ns;
+	uint64_t time_lost_ns, end_ns;
 	void *state;
 
 	assert_int_equal(fx_setup(&state), 0);
 	o.seed = seed;
-	report = stencil_report(&o, &loss_ns, &end_ns);
+	report = stencil_report(&o, &time_lost_ns, &end_ns);
 	snprintf(out.text, sizeof(out.text), "%s", report->verdict.text);
 	out.verdict = report->verdict.code;
 	for (size_t i = 0; i < report->n_findings; i++) {
@@ -47,11 +47,11 @@ static struct outcome run(struct stencil o, unsigned seed)
 
 		for (size_t r = 0; r < f->n_ranks; r++)
 			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
-		out.loss_pct += f->loss_pct;
+		out.time_lost_pct_of_run += f->time_lost_pct_of_run;
 		assert_false(f->at_most);
 	}
 	assert_int_equal(report->run.incomplete, 0);
-	out.true_pct = 100 * (double)loss_ns / (double)report->run.duration_ns;
+	out.true_pct = 100 * (double)time_lost_ns / (double)report->run.duration_ns;
 	ct_report_free(report);
 	assert_int_equal(fx_teardown(&state), 0);
 	return out;
@@ -70,9 +70,10 @@ static void expect(struct stencil o, uint64_t blamed)
 				 out.text);
 		if (!blamed && out.verdict == CT_VERDICT_STRAGGLER)
 			fail_msg("seed %u: %s", seed, out.text);
-		if (blamed && fabs(out.loss_pct - out.true_pct) > 0.35 * out.true_pct + 0.5)
+		if (blamed &&
+		    fabs(out.time_lost_pct_of_run - out.true_pct) > 0.35 * out.true_pct + 0.5)
 			fail_msg("%d ranks, seed %u: loss %.2f %% instead of %.2f %%", o.ranks,
-				 seed, out.loss_pct, out.true_pct);
+				 seed, out.time_lost_pct_of_run, out.true_pct);
 	}
 }
 
@@ -304,7 +305,7 @@ static void measure(const char *what, struct stencil o, unsigned seeds)
 		right += out.blamed == o.slow;
 		wrong += (out.blamed & ~o.slow) != 0;
 		silent += o.slow && !out.blamed;
-		loss += out.loss_pct / seeds;
+		loss += out.time_lost_pct_of_run / seeds;
 		truth += out.true_pct / seeds;
 		if (out.blamed != o.slow)
 			printf("    seed %u: %llx %s\n", 1000 + seed,

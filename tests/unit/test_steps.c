@@ -125,9 +125,9 @@ static void a_rank_that_pauses_after_as_many_steps_each_is_periodic(void **state
 	assert_null(job_finding(report, CT_FINDING_ROTATING_STALLS));
 	assert_float_equal(value_of(f, "every"), 10, 0.1);
 	assert_in_range((int)value_of(f, "stalls"), 5, 6);
-	assert_float_equal((double)f->loss_ns, value_of(f, "stalls") * 60e6, 60e6);
+	assert_float_equal((double)f->time_lost_ns, value_of(f, "stalls") * 60e6, 60e6);
 	/* seven GPUs wait for it */
-	assert_float_equal(f->gpu_seconds, 7 * (double)f->loss_ns / 1e9, 0.1);
+	assert_float_equal(f->gpu_seconds, 7 * (double)f->time_lost_ns / 1e9, 0.1);
 	assert_non_null(strstr(f->cause, "host-bound"));
 	ct_report_free(report);
 }
@@ -144,7 +144,7 @@ static void stalls_by_turns_are_found_though_no_rank_is_slow(void **state)
 	assert_null(job_finding(report, CT_FINDING_PERIODIC_STALLS));
 	assert_float_equal(value_of(f, "every"), 8, 0.1);
 	assert_float_equal(value_of(f, "stall_mean"), 60e6, 10e6);
-	assert_float_equal((double)f->loss_ns, 7 * 60e6, 60e6);
+	assert_float_equal((double)f->time_lost_ns, 7 * 60e6, 60e6);
 	assert_int_equal(report->verdict.code, CT_VERDICT_IMBALANCE);
 	ct_report_free(report);
 }
@@ -178,7 +178,7 @@ static void a_reason_for_a_small_part_of_the_loss_is_none(void **state)
 	(void)state;
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 3);
-	assert_true(value_of(f, "late_by_host") < 0.4 * (double)f->loss_ns);
+	assert_true(value_of(f, "late_by_host") < 0.4 * (double)f->time_lost_ns);
 	assert_non_null(strstr(f->advice, "GPU clocks"));
 	ct_report_free(report);
 }

@@ -259,12 +259,12 @@ static void assert_near(double told, double truth, double off)
 
 static void compare(const struct shape *s, const struct ct_report *report, const struct truth *t)
 {
-	const struct ct_report_gaps *g = report->gaps;
+	const struct ct_report_stream_idle *g = report->stream_idle;
 	double steps = (double)report->steps.count;
 	uint64_t sum = 0;
 
 	assert_in_range(report->steps.count, s->steps - 2, s->steps);
-	assert_int_equal(report->n_gaps, RANKS);
+	assert_int_equal(report->n_stream_idle, RANKS);
 	assert_int_equal(g->rank, 0);
 	assert_int_equal(g->steps, report->steps.count);
 	/* steps are cut somewhere else than in the play, so that one in forty may be missing on
@@ -279,14 +279,14 @@ static void compare(const struct shape *s, const struct ct_report *report, const
 	assert_near((double)sum / steps, t->most_ns / (s->steps - 1), 15 * US);
 	/* one communicator: all its members' */
 	sum = 0;
-	for (size_t r = 0; r < report->n_gaps; r++)
-		sum += report->gaps[r].exposed_ns;
+	for (size_t r = 0; r < report->n_stream_idle; r++)
+		sum += report->stream_idle[r].exposed_ns;
 	assert_int_equal(report->comms[0].steps_exposed_ns, sum);
 	assert_true(report->comms[0].steps_exposed_wait_ns < sum);
 	/* the host is long ahead: what the stream stood idle, its input was not ready */
-	assert_int_equal(g->host_late_ns, 0);
+	assert_int_equal(g->idle_host_bound_ns, 0);
 	assert_true(report->exposed.of_steps);
-	assert_near(report->exposed.share_pct, 100 * t->exposed_ns / (s->steps - 1) / t->step_ns,
+	assert_near(report->exposed.median_pct, 100 * t->exposed_ns / (s->steps - 1) / t->step_ns,
 		    0.1);
 }
 
@@ -308,7 +308,7 @@ static void exposed_time_and_gaps_are_those_of_the_play(void **state)
 			assert_int_equal(report->verdict.code, CT_VERDICT_NOT_COMMUNICATION);
 			assert_int_equal(report->n_findings, 0);
 			assert_true(report->verdict.gain_max_pct ==
-				    report->exposed.most_pct + report->exposed.err_pct);
+				    report->exposed.max_pct + report->exposed.err_pct);
 		}
 		ct_report_free(report);
 	}
@@ -317,7 +317,7 @@ static void exposed_time_and_gaps_are_those_of_the_play(void **state)
 static void a_host_that_calls_late_is_distinguished_from_input_that_is_not_ready(void **state)
 {
 	struct shape s = usual(2);
-	const struct ct_report_gaps *g;
+	const struct ct_report_stream_idle *g;
 	struct ct_report *report;
 	struct truth t;
 	double steps, late, idle;
@@ -325,12 +325,12 @@ static void a_host_that_calls_late_is_distinguished_from_input_that_is_not_ready
 	(void)state;
 	s.late_us = 200;
 	report = play(&s, &t);
-	g = report->gaps;
+	g = report->stream_idle;
 	steps = (double)report->steps.count;
 	assert_true(steps > 0);
-	idle = (double)(g->host_late_ns + g->not_ready_ns + g->launch_ns);
+	idle = (double)(g->idle_host_bound_ns + g->idle_waiting_for_compute_ns + g->idle_launch_ns);
 	/* the host comes when all is ready: nothing is waited for but its call */
-	late = (double)g->host_late_ns;
+	late = (double)g->idle_host_bound_ns;
 	assert_true(late > 0.99 * idle);
 	/* within steps that end with a bucket, one gap is between the last of a step and the first
 	 * of the next */
@@ -348,11 +348,11 @@ static void without_waits_on_record_exposed_time_is_not_known(void **state)
 	s.at_the_end = 1;
 	s.no_waits = 1;
 	report = play(&s, &t);
-	assert_true(isnan(report->exposed.share_pct));
+	assert_true(isnan(report->exposed.median_pct));
 	assert_true(report->steps.items[0].exposed_ns == CT_UNKNOWN);
-	assert_true(report->gaps[0].exposed_ns == CT_UNKNOWN);
+	assert_true(report->stream_idle[0].exposed_ns == CT_UNKNOWN);
 	assert_true(report->comms[0].steps_exposed_ns == CT_UNKNOWN);
-	assert_true(report->gaps[0].not_ready_ns != CT_UNKNOWN);
+	assert_true(report->stream_idle[0].idle_waiting_for_compute_ns != CT_UNKNOWN);
 	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
 	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
 	assert_null(job_finding(report, CT_FINDING_BUCKETS));
@@ -373,11 +373,12 @@ static void a_step_without_waits_on_record_is_not_known_alone(void **state)
 		unknown += report->steps.items[k].exposed_ns == CT_UNKNOWN;
 	/* steps are cut somewhere within the play's */
 	assert_in_range(unknown, 1, 2);
-	assert_int_equal(report->gaps[0].steps + unknown, report->steps.count);
-	for (size_t r = 0; r < report->n_gaps; r++)
-		sum += report->gaps[r].exposed_ns;
+	assert_int_equal(report->stream_idle[0].steps + unknown, report->steps.count);
+	for (size_t r = 0; r < report->n_stream_idle; r++)
+		sum += report->stream_idle[r].exposed_ns;
 	assert_int_equal(report->comms[0].steps_exposed_ns, sum);
-	assert_near(report->exposed.share_pct, 100 * t.exposed_ns / (s.steps - 1) / t.step_ns, 0.1);
+	assert_near(report->exposed.median_pct, 100 * t.exposed_ns / (s.steps - 1) / t.step_ns,
+		    0.1);
 	ct_report_free(report);
 }
 
@@ -456,7 +457,7 @@ static void the_suggested_size_gains_what_is_reported(void **state)
 		assert_non_null(f);
 		assert_non_null(strstr(f->line, problems[k]));
 		assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
-		assert_true(f->loss_pct > 2);
+		assert_true(f->time_lost_pct_of_run > 2);
 		ct_report_free(report);
 		try_it(&s, &told, &err, &gained, &cap);
 		assert_near(told, gained, err + 0.15 * gained);
@@ -477,7 +478,8 @@ static void communication_that_is_not_hidden_is_poor_overlap(void **state)
 	report = play(&s, &t);
 	f = job_finding(report, CT_FINDING_COMM_SHARE);
 	assert_non_null(f);
-	assert_near(f->loss_pct, 100 * (t.exposed_ns - t.wait_ns) / (s.steps - 1) / t.step_ns, 0.5);
+	assert_near(f->time_lost_pct_of_run,
+		    100 * (t.exposed_ns - t.wait_ns) / (s.steps - 1) / t.step_ns, 0.5);
 	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 	assert_int_equal(f->n_ranks, 0);
 	assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
@@ -507,12 +509,12 @@ static void communication_that_takes_longer_than_computing_is_the_bound(void **s
 static size_t cost_findings(double pct, uint64_t wrapper_ns, uint64_t halved, double timed,
 			    enum ct_severity *severity)
 {
-	struct ct_report_cost cost = { .rank = 3,
-				       .share_pct = pct,
-				       .wrapper_ns = wrapper_ns,
-				       .on_gpu = 1,
-				       .coarsest = halved };
-	struct ct_report report = { .costs = &cost, .n_costs = 1, .cost_share_pct = pct };
+	struct ct_report_overhead cost = { .rank = 3,
+					   .wrapper_pct = pct,
+					   .wrapper_ns = wrapper_ns,
+					   .on_gpu = 1,
+					   .coarsest = halved };
+	struct ct_report report = { .overhead = &cost, .n_overhead = 1, .overhead_pct = pct };
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_findings list = { .memory = memory };
 	size_t n;
@@ -569,7 +571,7 @@ static int measure(unsigned seeds)
 			s.backward_ms *= 0.5 + chance(seed, 3);
 			report = play_alone(&s, &t);
 			share = 100 * t.exposed_ns / (s.steps - 1) / t.step_ns;
-			off = fmax(off, fabs(report->exposed.share_pct - share));
+			off = fmax(off, fabs(report->exposed.median_pct - share));
 			ct_report_free(report);
 			try_it(&s, &told, &err, &gained, &cap);
 			if (isnan(told))

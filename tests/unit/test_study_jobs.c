@@ -161,7 +161,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_non_null(f);
 	assert_non_null(strstr(f->line, "role=pp pipelines=2"));
 	assert_int_equal(f->n_ranks, 0);
-	assert_true(f->loss_pct > 5);
+	assert_true(f->time_lost_pct_of_run > 5);
 	assert_int_equal(report->verdict.code, CT_VERDICT_SLOW_STAGE);
 	f = job_finding(report, CT_FINDING_SLOW_STAGE);
 	assert_non_null(f);
@@ -179,10 +179,10 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_non_null(strstr(f->line, "pattern=persistent"));
 	/* more work for the others gains less than work that is gone */
 	moved = ct_finding_fact(f, "gain_if_moved");
-	assert_true(moved > 0 && moved < 0.9 * (double)f->loss_ns);
+	assert_true(moved > 0 && moved < 0.9 * (double)f->time_lost_ns);
 	assert_true(moved <= (1 - 1 / report->whatif.s) * (double)report->run.duration_ns);
 	assert_non_null(strstr(f->note, "moving its extra work to the other stages"));
-	assert_true(report->verdict.gain_max_pct == f->loss_pct);
+	assert_true(report->verdict.gain_max_pct == f->time_lost_pct_of_run);
 	ct_report_free(report);
 }
 
@@ -210,8 +210,9 @@ static void a_slow_rank_beside_a_slow_stage_reports_what_its_loss_is(void **stat
 	assert_int_equal(rank->ranks[0], 2);
 	assert_non_null(strstr(rank->note, "what remains once stage 2, also slow, is repaired"));
 	assert_non_null(strstr(stage->note, "what repairing this one alone saves"));
-	assert_true(ct_finding_fact(rank, "gain_alone") < 0.9 * (double)rank->loss_ns);
-	assert_true(fabs(report->verdict.gain_max_pct - rank->loss_pct - stage->loss_pct) < 1e-9);
+	assert_true(ct_finding_fact(rank, "gain_alone") < 0.9 * (double)rank->time_lost_ns);
+	assert_true(fabs(report->verdict.gain_max_pct - rank->time_lost_pct_of_run -
+			 stage->time_lost_pct_of_run) < 1e-9);
 	ct_report_free(report);
 }
 
@@ -290,11 +291,11 @@ static void what_the_host_times_has_no_gaps_and_nothing_exposed(void **state)
 	(void)state;
 	o.timing = CT_SYNTH_HOST;
 	report = play(&o, NULL);
-	assert_int_equal(report->n_gaps, 0);
+	assert_int_equal(report->n_stream_idle, 0);
 	for (size_t r = 0; r < report->n_ranks; r++)
 		assert_true(report->ranks[r].exposed_ns == CT_UNKNOWN);
 	for (size_t k = 0; k < report->n_ops; k++)
-		assert_true(report->ops[k].gap_ns == CT_UNKNOWN);
+		assert_true(report->ops[k].idle_ns == CT_UNKNOWN);
 	for (size_t k = 0; k < report->steps.n_items; k++)
 		assert_true(report->steps.items[k].exposed_ns == CT_UNKNOWN);
 	for (size_t k = 0; k < report->n_stages; k++)

@@ -513,7 +513,7 @@ static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
 	assert_int_equal(f->n_ranks, 8);
 	assert_float_equal(value_of(f, "every"), 40, 0.5);
 	assert_in_range((int)value_of(f, "stalls"), 38, 40);
-	assert_float_equal((double)f->loss_ns, 40 * 200e6, 500e6);
+	assert_float_equal((double)f->time_lost_ns, 40 * 200e6, 500e6);
 	assert_null(job_finding(report, CT_FINDING_PERIODIC_STALLS));
 	ct_report_free(report);
 }

@@ -294,7 +294,7 @@ static void findings_stand_on_the_ranks_that_they_name(void **unused)
 		f = &p.report->findings[drawn_number(s, CT_ARG_finding) - 1];
 		assert_true(s->instant);
 		assert_string_equal(s->name, ct_finding_name(f->kind));
-		assert_int_equal(drawn_number(s, CT_ARG_loss_ns), f->loss_ns);
+		assert_int_equal(drawn_number(s, CT_ARG_time_lost_ns), f->time_lost_ns);
 		for (size_t r = 0; r < f->n_ranks; r++)
 			is_named |= f->ranks[r] == rank;
 		own += rank < 0;

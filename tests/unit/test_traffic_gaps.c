@@ -110,7 +110,7 @@ static void a_rank_without_a_trace_has_no_account_and_is_no_one(void **state)
 	report = read_job();
 	assert_lacks(report, "ranks or records are missing");
 	assert_lacks(report, "no trace names");
-	assert_int_equal(report->traffic.unplaced_bytes, 2400);
+	assert_int_equal(report->traffic.unattributed_bytes, 2400);
 	assert_int_equal(bytes_of(report, "rank", 0, 1), 2400);
 	assert_int_equal(bytes_of(report, "rank", 1, 2), -1);
 	assert_int_equal(bytes_of(report, "rank", 2, 3), -1);

@@ -21,7 +21,7 @@ static struct ct_report_fact facts[8];
 static struct ct_report_comm comms[COMMS];
 static struct ct_report_link links[COMMS];
 static struct ct_report_op ops[4];
-static struct ct_report_gaps gaps[1];
+static struct ct_report_stream_idle gaps[1];
 static struct ct_report_process processes[1];
 
 /* A job whose links are as fast as expected, and whose compute waits for little. */
@@ -53,9 +53,9 @@ static int set_up(void **state)
 	report.links = links;
 	report.n_links = COMMS;
 	report.ops = ops;
-	report.gaps = gaps;
-	report.n_gaps = 1;
-	gaps[0] = (struct ct_report_gaps){ .steps_ns = 1000, .host_late_ns = 10 };
+	report.stream_idle = gaps;
+	report.n_stream_idle = 1;
+	gaps[0] = (struct ct_report_stream_idle){ .steps_ns = 1000, .idle_host_bound_ns = 10 };
 	report.processes = processes;
 	report.n_processes = 1;
 	processes[0] = (struct ct_report_process){ .n_ranks = 1 };
@@ -108,7 +108,7 @@ static void exposed(int comm, enum ct_severity severity)
 
 	f->severity = severity;
 	f->comm_hash = comms[comm].hash;
-	f->loss_pct = 40;
+	f->time_lost_pct_of_run = 40;
 }
 
 /* Is it advised, with these words in advice or headline? Whatever else is advised does not count. */
@@ -275,7 +275,7 @@ static void threads_and_processes_are_reported_where_the_host_is_late(void **sta
 	fact("cpu.usable", "64");
 	assert_false(is_advised("one process for each GPU"));
 	assert_false(is_advised("OMP_NUM_THREADS"));
-	gaps[0].host_late_ns = 100;
+	gaps[0].idle_host_bound_ns = 100;
 	assert_true(is_advised("one process for each GPU"));
 	assert_true(is_advised("OMP_NUM_THREADS"));
 	processes[0].n_ranks = 1;
@@ -286,7 +286,7 @@ static void threads_and_processes_are_reported_where_the_host_is_late(void **sta
 	facts[0].value = "many";
 	assert_false(is_advised("OMP_NUM_THREADS"));
 	processes[0].n_ranks = 8;
-	gaps[0].host_late_ns = CT_UNKNOWN;
+	gaps[0].idle_host_bound_ns = CT_UNKNOWN;
 	assert_false(is_advised("one process for each GPU"));
 }
 

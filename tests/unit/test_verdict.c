@@ -350,7 +350,8 @@ static void the_verdict_is_the_first_finding(void **state)
 		assert_true(report->n_findings >= 2);
 		names = report->findings[0].kind == CT_FINDING_STRAGGLER;
 		assert_int_equal(report->findings[0].id, 1);
-		assert_true(report->verdict.gain_max_pct == report->findings[0].loss_pct);
+		assert_true(report->verdict.gain_max_pct ==
+			    report->findings[0].time_lost_pct_of_run);
 		/* communication costs more than the one that is hardly worth a look, and less than
 		 * the other */
 		assert_int_equal(report->verdict.code == CT_VERDICT_STRAGGLER, names);

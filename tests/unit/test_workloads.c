@@ -13,7 +13,7 @@
 
 struct outcome {
 	uint64_t blamed; /* mask of ranks */
-	double loss_pct;
+	double time_lost_pct_of_run;
 	uint64_t matched, end_ns;
 	char text[160];
 };
@@ -38,7 +38,7 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 		for (size_t r = 0; r < f->n_ranks; r++)
 			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
 		if (f->kind == CT_FINDING_STRAGGLER)
-			out.loss_pct += f->loss_pct;
+			out.time_lost_pct_of_run += f->time_lost_pct_of_run;
 	}
 	assert_int_equal(report->run.ranks_seen, (uint64_t)options.ranks);
 	assert_int_equal(report->run.incomplete, 0);
@@ -124,7 +124,7 @@ static double told(const char *workload)
 
 		options.fault = "slow-rank:rank=5,pct=6";
 		slow = run(options, seed);
-		loss += slow.loss_pct;
+		loss += slow.time_lost_pct_of_run;
 		truth += 100 * (1 - (double)healthy / (double)slow.end_ns);
 	}
 	return loss / truth;
@@ -151,12 +151,12 @@ static void calls_of_the_host_end_no_gap_of_a_gpu(void **state)
 				   .nodes = 1,
 				   .steps = 40,
 				   .fault = "slow-rank:rank=0,pct=10" };
-	double loss_pct = 0;
+	double time_lost_pct_of_run = 0;
 
 	(void)state;
 	for (unsigned seed = 0; seed < 3; seed++)
-		loss_pct += run(options, seed).loss_pct / 3;
-	assert_true(loss_pct > 2.9);
+		time_lost_pct_of_run += run(options, seed).time_lost_pct_of_run / 3;
+	assert_true(time_lost_pct_of_run > 2.9);
 }
 
 /* ---- figures for docs/dev/algorithms/steps.md ---- */
@@ -181,7 +181,7 @@ static void measure(const char *workload, int nodes, const char *fault, uint64_t
 		right += out.blamed == blamed;
 		wrong += (out.blamed & ~blamed) != 0;
 		silent += blamed && !out.blamed;
-		loss += out.loss_pct / seeds;
+		loss += out.time_lost_pct_of_run / seeds;
 		if (out.blamed != blamed)
 			printf("    seed %u: %llx %s\n", 1000 + seed,
 			       (unsigned long long)out.blamed, out.text);

@@ -45,7 +45,7 @@ static json_t *faults(const struct ct_synth_options *o, const struct ct_synth_ou
 				       "step_last", step(o, fault, 1), "injected_ns",
 				       known ? json_integer(llround(out->faults[i].injected_ns))
 					     : json_null(),
-				       "loss_ns", known ? json_integer(loss) : json_null()));
+				       "time_lost_ns", known ? json_integer(loss) : json_null()));
 	}
 	return all;
 }

@@ -95,8 +95,8 @@ static int lay(void *arg, uint32_t from, uint32_t to, struct ct_flow_sum sum, in
 
 	l->is_too_large |= sum.bytes == INT64_MAX;
 	if (!src || !dst) {
-		l->unplaced_bytes = ct_flow_plus(l->unplaced_bytes, sum.bytes);
-		l->is_unplaced = 1;
+		l->unattributed_bytes = ct_flow_plus(l->unattributed_bytes, sum.bytes);
+		l->is_unattributed = 1;
 		return CT_OK;
 	}
 	*total = ct_flow_plus(*total, sum.bytes);
@@ -266,7 +266,7 @@ static int lay_comm(struct ct_layers *l, const struct ct_comm *comm,
 
 	/* A size without confirmation may be a damaged file's, as in report/job.c. */
 	if (comm->nranks > 64 * (uint64_t)comm->n_known + 1024) {
-		l->is_unplaced = 1;
+		l->is_unattributed = 1;
 		return CT_OK;
 	}
 	init_layer(&layer, "comm");

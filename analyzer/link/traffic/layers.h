@@ -28,11 +28,11 @@ struct ct_layers {
 	uint32_t n, cap;
 	uint32_t n_comms; /* that have any traffic */
 	uint32_t comms_left_out;
-	uint64_t unplaced_bytes; /* between ranks that are not known ... */
-	int is_unplaced;  /* ... and there are such, even if the number of bytes is unknown */
-	int is_hidden;	  /* the backend should have counted and has not */
-	int is_too_large; /* some sum is */
-	uint32_t *hosts;  /* that have ranks, in the order of these: indexes into the starts' */
+	uint64_t unattributed_bytes; /* between ranks that are not known ... */
+	int is_unattributed; /* ... and there are such, even if the number of bytes is unknown */
+	int is_hidden;	     /* the backend should have counted and has not */
+	int is_too_large;    /* some sum is */
+	uint32_t *hosts;     /* that have ranks, in the order of these: indexes into the starts' */
 	uint32_t n_hosts;
 	/* private */
 	const struct ct_model *model;

@@ -36,7 +36,7 @@ struct ct_transfers;
 	XX(INCOMPLETE, "ranks or records are missing")                                             \
 	XX(LOST, "operations or transfers were not recorded")                                      \
 	XX(UNSEEN, "some communication is not intercepted")                                        \
-	XX(UNPLACED, "some bytes belong to ranks that no trace names")
+	XX(UNATTRIBUTED, "some bytes belong to ranks that no trace names")
 
 enum ct_traffic_gap {
 #define CT_TRAFFIC_GAP_ENUM(name, text) CT_TRAFFIC_GAP_##name,

@@ -59,7 +59,7 @@ static unsigned find_gaps(const struct ct_model *model, const struct ct_traffic 
 		{ !report->run.complete, CT_TRAFFIC_GAP_INCOMPLETE },
 		{ has_lost(report), CT_TRAFFIC_GAP_LOST },
 		{ has_unseen(model), CT_TRAFFIC_GAP_UNSEEN },
-		{ l->is_unplaced, CT_TRAFFIC_GAP_UNPLACED },
+		{ l->is_unattributed, CT_TRAFFIC_GAP_UNATTRIBUTED },
 	};
 	unsigned gaps = traffic->gaps;
 
@@ -131,7 +131,7 @@ static int fill_note(const struct ct_layers *l, unsigned gaps, struct ct_arena *
 	for (unsigned g = 0; g < GAPS; g++)
 		if (gaps & 1u << g)
 			say(&s, gap_texts[g]);
-	if (l->report->n_inflight || l->report->open_launches)
+	if (l->report->n_in_flight || l->report->open_launches)
 		say(&s, "operations that had not ended count in full");
 	if (l->model->n_slots > CT_LAYER_RANKS)
 		say(&s, "too many ranks to show each: by hosts only");
@@ -361,7 +361,7 @@ int ct_traffic_fill(const struct ct_model *model, const struct ct_traffic *traff
 		out->why = find_why(&layers, gaps);
 		out->exact_bytes = layers.all[0].exact_bytes;
 		out->modelled_bytes = layers.all[0].modelled_bytes;
-		out->unplaced_bytes = layers.unplaced_bytes;
+		out->unattributed_bytes = layers.unattributed_bytes;
 		out->comms_left_out = layers.comms_left_out;
 		qsort(layers.all, layers.n, sizeof(*layers.all), by_kind);
 		drop_the_only_ones(&layers);

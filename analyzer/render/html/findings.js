@@ -16,16 +16,16 @@
 
 	// `of` of the exposed communication is what these are shares of, too.
 	function share(f, path) {
-		return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_pct', f.loss_pct, 'pct'),
+		return ct.el('p', { class: 'loss' }, ct.value(path + '.time_lost_pct_of_run', f.time_lost_pct_of_run, 'pct'),
 			ct.el('span', { class: 'share' }, ct.report.exposed.of === 'steps' ? 'share of the steps' : 'share of the run'));
 	}
 
 	function loss(f, path) {
 		if (ct.words.kinds[f.kind].is_share)
 			return share(f, path);
-		if (f.loss_ns === null)
-			return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'time lost: unknown'));
-		return ct.el('p', { class: 'loss' }, ct.valueOf(path, f, 'loss_ns', 'ns', 'loss_err_ns'),
+		if (f.time_lost_ns === null)
+			return ct.el('p', { class: 'loss' }, ct.value(path + '.time_lost_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'time lost: unknown'));
+		return ct.el('p', { class: 'loss' }, ct.valueOf(path, f, 'time_lost_ns', 'ns', 'time_lost_err_ns'),
 			ct.el('span', { class: 'share' }, 'lost in all steps'));
 	}
 

@@ -19,8 +19,8 @@
 			list.push(notice('warning', 'ranks', 'No trace of ', several(report.run.ranks_missing, 'rank', 'ranks')));
 		if (report.ended.length)
 			list.push(notice('critical', 'ends', several(report.ended, 'process', 'processes'), ' did not exit cleanly'));
-		if (report.inflight.length)
-			list.push(notice('warning', 'ends', several(report.inflight, 'operation', 'operations'), ' in flight at the end'));
+		if (report.in_flight.length)
+			list.push(notice('warning', 'ends', several(report.in_flight, 'operation', 'operations'), ' in flight at the end'));
 		// A rank's count is of records; of what else was dropped, the record is there and lacks details.
 		if (report.dropped.some((d) => d.records === null) || report.ranks.some((r) => r.dropped_records))
 			list.push(notice('warning', 'dropped', several(report.dropped, 'gap', 'gaps'), ' in the trace'));

@@ -56,9 +56,9 @@
 		ct.table(body, { path: 'ended', label: 'Processes that did not exit cleanly', rows, cells: { end: { words: true, show: how } } });
 	}
 
-	function inflight(body, rows) {
+	function inFlight(body, rows) {
 		ct.add(body, [ct.el('h4', null, 'Operations in flight')]);
-		ct.table(body, { path: 'inflight', label: 'Operations in flight', rows, cells: {
+		ct.table(body, { path: 'in_flight', label: 'Operations in flight', rows, cells: {
 			peer: { words: true, show: (row, path) => [
 				row.direction === null ? null : [ct.value(path + '.direction', row.direction, 'text'), ' '],
 				ct.value(path + '.peer', row.peer, 'integer')] },
@@ -68,9 +68,9 @@
 	ct.section('ends', (body, report) => {
 		if (report.ended.length)
 			ended(body, report.ended);
-		if (report.inflight.length)
-			inflight(body, report.inflight);
-	}, (report) => (report.ended.length || report.inflight.length ? null : ''));
+		if (report.in_flight.length)
+			inFlight(body, report.in_flight);
+	}, (report) => (report.ended.length || report.in_flight.length ? null : ''));
 })();
 
 // Baseline checks, rule by rule.

@@ -53,7 +53,7 @@
 		empty: 'It is unknown which communication compute waited for.',
 		before: (report) => ct.factsOf('exposed', report.exposed),
 	});
-	tableOf('gaps', 'Idle time of communication streams', { empty: 'That takes steps, and operations timed on streams.' });
+	tableOf('idle', 'Idle time of communication streams', { path: 'stream_idle', empty: 'That takes steps, and operations timed on streams.' });
 	tableOf('stages', 'Stages');
 
 	ct.section('scorecard', (body, report) => {
@@ -69,5 +69,5 @@
 	tableOf('clocks', 'Clocks', {
 		empty: (report) => (report.run.hosts.length > 1 ? 'The clocks of the hosts could not be synchronized.' : ''),
 	});
-	tableOf('cost', 'Overhead', { empty: 'No process recorded it.' });
+	tableOf('overhead', 'Overhead', { empty: 'No process recorded it.' });
 })();

@@ -18,8 +18,8 @@
 	function exposed() {
 		const e = report.exposed;
 
-		return tile('exposed communication', ct.valueOf('exposed', e, 'share_pct', 'pct', 'err_pct'),
-			e.share_pct === null ? 'not measured for enough of the run' :
+		return tile('exposed communication', ct.valueOf('exposed', e, 'median_pct', 'pct', 'err_pct'),
+			e.median_pct === null ? 'not measured for enough of the run' :
 				(e.of === 'steps' ? 'of each step' : 'of the run') + ', on the median rank');
 	}
 

@@ -35,7 +35,7 @@ def entries(view):
 
 
 def median_host(column):
-    return statistics.median(row[column] for row in REPORT["heat"]["steps"]["gap_ns"] if row[column] is not None)
+    return statistics.median(row[column] for row in REPORT["heat"]["steps"]["outside_comm_ns"] if row[column] is not None)
 
 
 def heatmap(name, view):

@@ -109,7 +109,7 @@ def waits(report):
 
 def steps(report):
     h = report["heat"]["steps"]
-    names, cells = fold(report, h, h["gap_ns"])
+    names, cells = fold(report, h, h["outside_comm_ns"])
     return names, [str(c) for c in h["first_step"]], cells, "host" if option("--by") == "host" or h["rows"] == "hosts" else "rank"
 
 

@@ -7,10 +7,10 @@
 #include "analyzer/report/fill.h"
 #include "trace/ops.h"
 
-CT_SORT_BY(by_age, struct ct_report_inflight, CT_UP(since_at_ns) ?: CT_UP(rank))
+CT_SORT_BY(by_age, struct ct_report_in_flight, CT_UP(since_at_ns) ?: CT_UP(rank))
 
 static int fill_one(const struct ct_model *model, const struct ct_unreturned *from,
-		    struct ct_report *report, struct ct_report_inflight *op)
+		    struct ct_report *report, struct ct_report_in_flight *op)
 {
 	const struct ct_process_facts *facts = &model->processes[from->process].facts;
 	uint64_t alive = report->processes[from->process].last_heartbeat_ns;
@@ -48,18 +48,18 @@ static int fill_one(const struct ct_model *model, const struct ct_unreturned *fr
 	return CT_OK;
 }
 
-int ct_fill_inflight(const struct ct_model *model, struct ct_report *report)
+int ct_fill_in_flight(const struct ct_model *model, struct ct_report *report)
 {
 	int st = CT_OK;
 
-	report->n_inflight = model->n_unreturned;
+	report->n_in_flight = model->n_unreturned;
 	report->open_launches = model->open_launches;
-	report->inflight = ct_arena_calloc(report->memory, report->n_inflight,
-					   sizeof(*report->inflight));
-	if (!report->inflight)
+	report->in_flight = ct_arena_calloc(report->memory, report->n_in_flight,
+					    sizeof(*report->in_flight));
+	if (!report->in_flight)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < model->n_unreturned && st == CT_OK; i++)
-		st = fill_one(model, &model->unreturned[i], report, &report->inflight[i]);
-	qsort(report->inflight, report->n_inflight, sizeof(*report->inflight), by_age);
+		st = fill_one(model, &model->unreturned[i], report, &report->in_flight[i]);
+	qsort(report->in_flight, report->n_in_flight, sizeof(*report->in_flight), by_age);
 	return st;
 }

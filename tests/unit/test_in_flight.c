@@ -113,7 +113,7 @@ static void every_rank_is_reported_where_it_was(void **state)
 	job_close(&job, 0);
 	report = job_report(&job, -1);
 	text = job_text(report, 0);
-	assert_int_equal(report->n_inflight, 3);
+	assert_int_equal(report->n_in_flight, 3);
 	assert_non_null(strstr(text, "rank 0 inside MPI_Allreduce comm=1122334455667788 seq=25"));
 	assert_non_null(strstr(text, "rank 1 inside MPI_Waitall since"));
 	/* it stands in a wait, perhaps for this one */
@@ -146,7 +146,7 @@ static void another_call_in_the_place_of_one_is_a_mismatch(void **state)
 	assert_int_equal(report->findings[0].kind, CT_FINDING_MISMATCH);
 	assert_int_equal(report->findings[0].n_ranks, 1);
 	assert_int_equal(report->findings[0].ranks[0], 1);
-	assert_int_equal(report->n_inflight, 4);
+	assert_int_equal(report->n_in_flight, 4);
 	ct_report_free(report);
 }
 
