@@ -94,7 +94,7 @@ sow() {
 	#endif
 	EOF
 	cp trace/format.h trace/ring_read.h
-	sed -i s/CT_TRACE_FORMAT_H/CT_TRACE_RING_READ_H/ trace/ring_read.h
+	sed -i "s/CT_TRACE_FORMAT_H/CT_TRACE_RING_READ_H/; /ct_head/d" trace/ring_read.h
 	printf '%s\n#include "trace/format.h"\nchar *strdup(const char *); void abort(void); int getcpu(unsigned *, unsigned *); double sin(double);\n' "$licence" >interpose/guard.c
 	echo '__attribute__((visibility("default"))) int wrapped(void) { return 0; }' >>interpose/guard.c
 	echo '__attribute__((visibility("default"))) int ncclSend(void) { return 0; }' >>interpose/guard.c
