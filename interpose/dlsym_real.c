@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "interpose/libc_old.h"
+#include "trace/path.h"
 
 #define SYMBOL "dlsym"
 
@@ -99,8 +100,7 @@ static int covers(const struct dl_phdr_info *info, uintptr_t address)
 
 static int is_libc(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = ct_path_name(path);
 
 	return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libdl.so.", 9) == 0;
 }

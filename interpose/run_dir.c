@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "trace/append.h"
+#include "trace/path.h"
 #include "trace/run_id.h"
 
 enum ownership { OURS_ONLY, ANY_OWNER };
@@ -19,15 +20,14 @@ enum ownership { OURS_ONLY, ANY_OWNER };
 static int make(const char *path)
 {
 	char part[PATH_MAX];
-	size_t len = strlen(path);
+	size_t len = ct_path_len(path);
 
 	if (len >= sizeof(part)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	memcpy(part, path, len + 1);
-	while (len > 1 && part[len - 1] == '/')
-		part[--len] = '\0';
+	memcpy(part, path, len);
+	part[len] = '\0';
 	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(part, 0777) != 0 && errno != EEXIST)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interpose/extent.h"
+#include "trace/path.h"
 
 struct found {
 	uintptr_t address, base;
@@ -42,14 +43,13 @@ static void take_note(const unsigned char *note, size_t left, struct found *foun
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct found *found = arg;
-	const char *slash = strrchr(info->dlpi_name, '/');
 
 	(void)size;
 	if (!ct_extent_has(ct_extent_of(info), found->address))
 		return 0;
 	found->base = info->dlpi_addr;
 	found->is_ours = ct_extent_has(ct_extent_of(info), (uintptr_t)&ct_site_object_text);
-	snprintf(found->name, sizeof(found->name), "%s", slash ? slash + 1 : info->dlpi_name);
+	snprintf(found->name, sizeof(found->name), "%s", ct_path_name(info->dlpi_name));
 	for (int i = 0; i < info->dlpi_phnum && !found->has_id; i++)
 		if (info->dlpi_phdr[i].p_type == PT_NOTE)
 			take_note((const unsigned char *)(info->dlpi_addr +
@@ -61,13 +61,12 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 int ct_site_object_text(uintptr_t address, const char *program, char *text, size_t room)
 {
 	struct found found = { .address = address };
-	const char *slash = strrchr(program, '/');
 	int n;
 
 	if (!dl_iterate_phdr(take_object, &found) || found.is_ours)
 		return -1;
 	if (!found.name[0])
-		snprintf(found.name, sizeof(found.name), "%s", slash ? slash + 1 : program);
+		snprintf(found.name, sizeof(found.name), "%s", ct_path_name(program));
 	n = snprintf(text, room, "%s+0x%llx", found.name,
 		     (unsigned long long)(address - found.base));
 	if (found.has_id && n > 0 && (size_t)n < room)

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "trace/path.h"
+
 const struct ct_invisible_row ct_invisible_rows[CT_INVISIBLE_COUNT] = {
 #define X(ID, what, why, remedy) { #ID, what, why, remedy },
 #include "trace/invisible.def"
@@ -22,6 +24,7 @@ static const struct {
 } excepts[] = {
 #define CT_MARK_EXCEPT(ID, TEXT) { CT_INVISIBLE_##ID, TEXT },
 #include "trace/invisible_marks.def"
+
 };
 
 const struct ct_invisible_row *ct_invisible_by_id(const char *id)
@@ -32,16 +35,9 @@ const struct ct_invisible_row *ct_invisible_by_id(const char *id)
 	return NULL;
 }
 
-const char *ct_invisible_file(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 int ct_invisible_excepts(enum ct_invisible of, const char *path)
 {
-	const char *file = ct_invisible_file(path);
+	const char *file = ct_path_name(path);
 
 	for (size_t i = 0; i < sizeof(excepts) / sizeof(excepts[0]); i++)
 		if (excepts[i].of == of &&

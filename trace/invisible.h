@@ -30,9 +30,6 @@ extern const unsigned ct_n_marks;
 /* The row that is called so, NULL: a newer version's. */
 const struct ct_invisible_row *ct_invisible_by_id(const char *id);
 
-/* The last part of a path. */
-const char *ct_invisible_file(const char *path);
-
 /* Do the marks of `of` not count in an object of this path? */
 int ct_invisible_excepts(enum ct_invisible of, const char *path);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "trace/path.h"
 #include "trace/reader.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
@@ -70,13 +71,11 @@ struct ct_process_reader {
 
 static void note_damage(struct ct_process_reader *r, uint64_t at, const char *path, const char *why)
 {
-	const char *slash = strrchr(path, '/');
-
 	if (r->gaps.damage.first_why[0])
 		return;
 	r->gaps.damage.first_at = at;
 	snprintf(r->gaps.damage.first_why, sizeof(r->gaps.damage.first_why), "%.60s: %.56s",
-		 slash ? slash + 1 : path, why);
+		 ct_path_name(path), why);
 }
 
 /* A message without the path in front of it. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "trace/path.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/segment.h"
@@ -221,7 +222,6 @@ int ct_run_files_add_ring(struct ct_run_files *f, const char *path, const struct
 
 static int add_ring(struct ct_run_files *f, const char *path, struct ct_err *err)
 {
-	const char *slash = strrchr(path, '/');
 	struct ct_process_files *p;
 	struct ct_ring_header h;
 	uint32_t pidns, pid;
@@ -231,27 +231,20 @@ static int add_ring(struct ct_run_files *f, const char *path, struct ct_err *err
 	if (st != CT_OK)
 		return st;
 	st = ct_run_files_add_ring(f, path, &h, lives,
-				   ct_ring_name_parse(slash ? slash + 1 : path, &pidns, &pid)
+				   ct_ring_name_parse(ct_path_name(path), &pidns, &pid)
 					   ? CT_RING_PRESENT
 					   : CT_RING_ARCHIVED);
 	p = st == CT_OK ? ct_run_files_find(f, &h.process) : NULL;
 	return p ? set_dir(p, path) : st;
 }
 
-static int ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name);
-	size_t m = strlen(end);
-
-	return n > m && strcmp(name + n - m, end) == 0;
-}
-
 enum ct_run_file_kind ct_run_file_kind(const char *name)
 {
-	if (ends_with(name, ".seg"))
+	if (ct_path_ends_with(name, ".seg"))
 		return CT_RUN_SEGMENT;
-	return ends_with(name, ".ring") || ends_with(name, ".ring.zst") ? CT_RUN_RING
-									: CT_RUN_OTHER;
+	return ct_path_ends_with(name, ".ring") || ct_path_ends_with(name, ".ring.zst")
+		       ? CT_RUN_RING
+		       : CT_RUN_OTHER;
 }
 
 static int skip_file(struct ct_run_files *f, const char *path, int status, const char *why)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/path.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/run_files.h"
@@ -48,7 +49,7 @@ static int read_dir(struct ct_run_files *f, const char *path)
 {
 	size_t n = 0;
 	char **names = NULL;
-	size_t len = strlen(path);
+	const int len = (int)ct_path_len(path);
 	DIR *d = opendir(path);
 	int st;
 
@@ -57,13 +58,11 @@ static int read_dir(struct ct_run_files *f, const char *path)
 			ct_fail(&f->first_err, CT_IO, "%s: %s", path, strerror(errno));
 		return ct_run_files_warn(f, "%s: %s", path, strerror(errno));
 	}
-	while (len > 1 && path[len - 1] == '/')
-		len--;
 	st = list(d, &names, &n);
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
 		char *full;
 
-		if (asprintf(&full, "%.*s/%s", (int)len, path, names[i]) < 0) {
+		if (asprintf(&full, "%.*s/%s", len, path, names[i]) < 0) {
 			st = CT_NOMEM;
 			break;
 		}

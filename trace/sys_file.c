@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "trace/append.h"
+#include "trace/path.h"
 
 #define PATH_BYTES 640
 
@@ -93,7 +94,6 @@ int ct_file_find(char *rest, size_t size, const char *begin, const char *root, c
 int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...)
 {
 	char path[PATH_BYTES], target[PATH_BYTES];
-	const char *slash;
 	ssize_t n = -1;
 	va_list ap;
 
@@ -105,8 +105,7 @@ int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...
 	if (n <= 0)
 		return 0;
 	target[n] = '\0';
-	slash = strrchr(target, '/');
-	snprintf(name, size, "%s", slash ? slash + 1 : target);
+	snprintf(name, size, "%s", ct_path_name(target));
 	tidy(name);
 	return name[0] != '\0';
 }

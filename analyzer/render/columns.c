@@ -13,6 +13,7 @@
 #include "analyzer/render/hang.h"
 #include "analyzer/render/json_value.h"
 #include "trace/ops.h"
+#include "trace/path.h"
 
 /* ---- words ---- */
 
@@ -186,9 +187,8 @@ static void ranks_cell(char *to, size_t cap, const void *row)
 static void program_cell(char *to, size_t cap, const void *row)
 {
 	const char *exe = ((const struct ct_report_process *)row)->exe;
-	const char *slash = strrchr(exe, '/');
 
-	snprintf(to, cap, "%s", slash ? slash + 1 : exe);
+	snprintf(to, cap, "%s", ct_path_name(exe));
 }
 
 static void end_cell(char *to, size_t cap, const void *row)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/hang.h"
+#include "trace/path.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,13 +13,6 @@
 #define TEXT_FRAMES 8u
 #define JSON_RANKS 64u
 #define JSON_THREADS 4u
-
-static const char *base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* NULL: none were taken. */
 static const struct ct_stack_list *stacks_of(const struct ct_hang_run *run, int rank)
@@ -95,7 +89,7 @@ static void write_frames(struct ct_text *text, const struct ct_stack *stack, uin
 		else
 			ct_text_line(text, CT_COLOR_NONE, "%-*s%s%s (%s)", (int)CT_TEXT_ROW, "",
 				     line->flags & CT_FRAME_GUESSED ? "? " : "", line->function,
-				     base(line->file));
+				     ct_path_name(line->file));
 	}
 	if (left)
 		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " outer frames",

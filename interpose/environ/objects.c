@@ -17,6 +17,7 @@
 #include "interpose/recorder.h"
 #include "trace/append.h"
 #include "trace/invisible.h"
+#include "trace/path.h"
 
 static const struct {
 	const char *key, *begins;
@@ -111,7 +112,7 @@ void ct_objects_settings(struct ct_objects_reported *reported, const struct ct_f
 static void add_library(const struct ct_elf_object *object, struct ct_objects_reported *reported,
 			struct ct_facts *facts)
 {
-	const char *file = ct_invisible_file(object->path);
+	const char *file = ct_path_name(object->path);
 	char key[CT_FACT_KEY], nth[16] = "";
 	char real[PATH_MAX];
 
@@ -200,7 +201,7 @@ static void judge_mapping(const char *line, struct ct_facts *unseen)
 {
 	static const char *const names[] = { "libnccl.so", "libgloo.so", "libmpi.so" };
 	const char *path = strchr(line, '/');
-	const char *file = path ? ct_invisible_file(path) : "";
+	const char *file = path ? ct_path_name(path) : "";
 	uintptr_t begin = (uintptr_t)strtoull(line, NULL, 16);
 
 	if (!strstr(line, " r-xp "))

@@ -6,6 +6,7 @@
 #include "interpose/environ/chain.h"
 #include "interpose/environ/peek.h"
 #include "trace/invisible.h"
+#include "trace/path.h"
 
 /* A virtual function that every copy of Gloo has, and whose table of virtual functions refers to
  * it. */
@@ -85,7 +86,7 @@ static void report(struct object_scan *l, enum ct_invisible what)
 
 static int is_libnccl(const struct ct_elf_object *object)
 {
-	return strncmp(ct_invisible_file(object->path), "libnccl", 7) == 0;
+	return strncmp(ct_path_name(object->path), "libnccl", 7) == 0;
 }
 
 /* 1: the object is before us and not the program: another preload, which hands its calls on to us.
@@ -242,7 +243,7 @@ static void look_at_mpi(struct object_scan *l)
 
 static void look_at_names(struct object_scan *l)
 {
-	const char *file = ct_invisible_file(l->object->path);
+	const char *file = ct_path_name(l->object->path);
 	uintptr_t address;
 
 	for (unsigned i = 0; i < ct_n_marks; i++) {

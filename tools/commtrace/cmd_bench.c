@@ -18,6 +18,7 @@
 #include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
+#include "trace/path.h"
 #include "trace/status.h"
 
 enum { TEXT, JSON };
@@ -42,7 +43,7 @@ static int say_no_memory(void)
 static const char *split(struct bench_request *request, const char *argument, const char **series)
 {
 	const char *equals = strchr(argument, '='), *slash;
-	size_t len = strlen(argument);
+	size_t len = ct_path_len(argument);
 
 	if (equals && equals > argument && !memchr(argument, '/', (size_t)(equals - argument)) &&
 	    access(argument, F_OK) != 0) {
@@ -50,9 +51,7 @@ static const char *split(struct bench_request *request, const char *argument, co
 					  argument);
 		return equals + 1;
 	}
-	while (len > 1 && argument[len - 1] == '/')
-		len--;
-	slash = memrchr(argument, '/', len - 1);
+	slash = memrchr(argument, '/', len);
 	slash = len > 1 && slash ? slash + 1 : argument;
 	*series = ct_arena_printf(request->memory, "%.*s", (int)(argument + len - slash), slash);
 	return argument;

@@ -12,6 +12,7 @@
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/jsonl/import.h"
+#include "trace/path.h"
 
 struct import_request {
 	const char *file, *run;
@@ -22,15 +23,13 @@ static int write_run(struct ct_import *import, const struct import_request *requ
 {
 	struct ct_new_run run;
 	int code = ct_new_run_open(&run, request->run, request->force);
-	const char *slash;
 	char *where;
 
 	if (code)
 		return code;
 	where = realpath(run.temp, NULL);
-	slash = strrchr(run.path, '/');
 	if (where) /* as it will be called, which is shorter */
-		memccpy(strrchr(where, '/') + 1, slash ? slash + 1 : run.path, '\0', PATH_MAX);
+		memccpy(strrchr(where, '/') + 1, ct_path_name(run.path), '\0', PATH_MAX);
 	code = ct_import_write(import, run.dirfd, where ? where : run.path);
 	free(where);
 	return ct_new_run_close(&run, code);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/path.h"
+
 #define USAGE 2
 
 enum synth_option {
@@ -226,7 +228,6 @@ static void finish(struct argp_state *state, struct parse *parse)
 {
 	struct ct_synth_command *command = parse->command;
 	struct ct_synth_options *o = &command->options;
-	size_t len;
 
 	if (!command->run)
 		argp_error(state, "where to? -o RUN is missing");
@@ -238,11 +239,8 @@ static void finish(struct argp_state *state, struct parse *parse)
 			   o->per_process);
 	o->job.ranks = parse->hosts * parse->gpus;
 	o->job.nodes = parse->hosts;
-	len = strlen(command->run);
-	while (len > 1 && command->run[len - 1] == '/')
-		len--;
-	if (!command->truth &&
-	    asprintf(&command->truth, "%.*s.truth.json", (int)len, command->run) < 0)
+	if (!command->truth && asprintf(&command->truth, "%.*s.truth.json",
+					(int)ct_path_len(command->run), command->run) < 0)
 		argp_failure(state, 1, 0, "no memory");
 }
 

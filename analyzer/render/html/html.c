@@ -9,6 +9,7 @@
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
+#include "trace/path.h"
 #include "trace/status.h"
 
 /* The files of assets.def, as Embed.cmake puts them into the program. */
@@ -49,13 +50,6 @@ static int put_release(const struct ct_report *report, FILE *out)
 	return CT_OK;
 }
 
-static const char *file_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The program that was recorded; of an import, which has none, the directory or the job. "": none
  * is known. */
 static const char *command_of(const struct ct_report *report)
@@ -64,10 +58,10 @@ static const char *command_of(const struct ct_report *report)
 		const char *exe = report->processes[i].exe;
 
 		if (exe && *exe)
-			return file_of(exe);
+			return ct_path_name(exe);
 	}
 	if (report->run.dir)
-		return file_of(report->run.dir);
+		return ct_path_name(report->run.dir);
 	return report->run.job ? report->run.job : "";
 }
 

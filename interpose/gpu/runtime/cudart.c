@@ -10,6 +10,7 @@
 #include "interpose/gpu/runtime/syncs.h"
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
+#include "trace/path.h"
 
 /* By soname. The caller's own library comes first; these are for callers that have none. A program
  * may have another version; then it is found among what is loaded. */
@@ -79,9 +80,8 @@ static inline int is_quiet(const void *caller)
 
 static int is_library_of_theirs(const char *path)
 {
-	const char *name = strrchr(path, '/');
+	const char *name = ct_path_name(path);
 
-	name = name ? name + 1 : path;
 	return strncmp(name, "libcudart.so", 12) == 0 || strncmp(name, "libnccl.so", 10) == 0 ||
 	       strncmp(name, "libcuda.so", 10) == 0;
 }

@@ -13,6 +13,7 @@
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/base/say.h"
+#include "trace/path.h"
 
 static int remove_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
 {
@@ -131,24 +132,13 @@ static int put_in_place(const struct ct_new_run *run)
 	return cannot_write(run->path, strerror(errno));
 }
 
-/* The path without slashes at its end, which the shell's completion puts there. */
-static char *without_slashes(const char *path)
-{
-	size_t n = strlen(path);
-
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	return strndup(path, n);
-}
-
 /* Beside it, and hidden: what a killed process leaves is not matched by a shell's star. */
 static char *temporary_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	int folder = slash ? (int)(slash + 1 - path) : 0;
+	const char *name = ct_path_name(path);
 	char *temp;
 
-	return asprintf(&temp, "%.*s.%s.tmp.%d", folder, path, path + folder, (int)getpid()) < 0
+	return asprintf(&temp, "%.*s.%s.tmp.%d", (int)(name - path), path, name, (int)getpid()) < 0
 		       ? NULL
 		       : temp;
 }
@@ -157,7 +147,9 @@ int ct_new_run_open(struct ct_new_run *run, const char *path, int force)
 {
 	int code;
 
-	*run = (struct ct_new_run){ .path = without_slashes(path), .force = force, .dirfd = -1 };
+	*run = (struct ct_new_run){ .path = strndup(path, ct_path_len(path)),
+				    .force = force,
+				    .dirfd = -1 };
 	run->temp = run->path ? temporary_name(run->path) : NULL;
 	if (!run->temp)
 		code = cannot_write(path, strerror(ENOMEM));

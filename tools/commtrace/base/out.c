@@ -14,6 +14,7 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
 #include "trace/format.h"
+#include "trace/path.h"
 #include "trace/status.h"
 
 /* So large that most results are written at once: why a write failed is known at the end only for
@@ -110,9 +111,7 @@ static int is_recording(const char *path)
 /* Would it be taken for a part of a recording, were it in the directory of one? */
 static int is_called_recording(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return ct_recording_kind(slash ? slash + 1 : path) != CT_RECORDING_NONE;
+	return ct_recording_kind(ct_path_name(path)) != CT_RECORDING_NONE;
 }
 
 int ct_out_open(struct ct_out *out, const char *path, int force)

@@ -8,27 +8,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "trace/path.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/run_id.h"
 #include "trace/segment_read.h"
 
-static int ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n > m && strcmp(name + n - m, end) == 0;
-}
-
 enum ct_recording_kind ct_recording_kind(const char *name)
 {
 	if (name[0] == '.')
 		return CT_RECORDING_NONE;
-	if (ends_with(name, ".seg"))
+	if (ct_path_ends_with(name, ".seg"))
 		return CT_RECORDING_SEGMENT;
-	if (ends_with(name, ".ring"))
+	if (ct_path_ends_with(name, ".ring"))
 		return CT_RECORDING_RING;
-	if (ends_with(name, ".ring.zst"))
+	if (ct_path_ends_with(name, ".ring.zst"))
 		return CT_RECORDING_ARCHIVED_RING;
 	return CT_RECORDING_NONE;
 }

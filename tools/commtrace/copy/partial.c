@@ -14,13 +14,7 @@
 #include "tools/commtrace/copy/ring_copy.h"
 #include "tools/commtrace/copy/thin.h"
 #include "trace/mix.h"
-
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+#include "trace/path.h"
 
 static int is_mine(const struct ct_share *share, uint64_t key)
 {
@@ -49,13 +43,13 @@ int ct_share_has(const struct ct_share *share, const struct ct_process *process)
 
 int ct_share_has_file(const struct ct_share *share, const char *path)
 {
-	return is_mine(share, hash_of(name_of(path)));
+	return is_mine(share, hash_of(ct_path_name(path)));
 }
 
 /* The file of a process that has ended changes no more, so that another name will do. */
 static int bring(struct ct_partial *part, const char *path, int has_ended, struct ct_err *err)
 {
-	const char *name = name_of(path);
+	const char *name = ct_path_name(path);
 	struct stat st;
 	int failed = 1;
 
@@ -82,7 +76,8 @@ static int bring_archive(struct ct_partial *part, const struct ct_process_info *
 	int st;
 
 	ct_segment_stem(name, &info->id);
-	if (asprintf(&path, "%.*s%s.ring.zst", (int)(name_of(beside) - beside), beside, name) < 0)
+	if (asprintf(&path, "%.*s%s.ring.zst", (int)(ct_path_name(beside) - beside), beside, name) <
+	    0)
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	st = bring(part, path, 1, err);
 	free(path);
@@ -110,7 +105,7 @@ static int bring_thinned(struct ct_partial *part, const char *const *paths, size
 			 const struct ct_thin *thin, struct ct_thin_calls *calls,
 			 struct ct_err *err)
 {
-	const char *name = name_of(paths[segment]);
+	const char *name = ct_path_name(paths[segment]);
 	int fd = openat(part->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			0600);
 	struct stat st;
@@ -133,7 +128,7 @@ static int check_place(const struct ct_partial *part, const char *path, struct c
 	char folder[PATH_MAX];
 	struct stat from, to;
 
-	snprintf(folder, sizeof(folder), "%.*s.", (int)(name_of(path) - path), path);
+	snprintf(folder, sizeof(folder), "%.*s.", (int)(ct_path_name(path) - path), path);
 	if (stat(part->place, &to) != 0 || stat(folder, &from) != 0 || to.st_dev != from.st_dev ||
 	    to.st_ino != from.st_ino)
 		return CT_OK;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/path.h"
+
 enum { NCCL, GLOO, MPI, N_BACKENDS };
 
 struct backend {
@@ -84,7 +86,6 @@ static int calls(const struct backend *b, const struct ct_doctor_elf *file)
 
 int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path, int is_loaded)
 {
-	const char *slash = strrchr(path, '/');
 	int misses = 0;
 
 	fill_backends();
@@ -92,7 +93,7 @@ int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path, 
 	for (struct backend *b = backends; b < backends + N_BACKENDS; b++) {
 		if (!calls(b, file))
 			continue;
-		note(b->callers, sizeof(b->callers), &b->n_callers, slash ? slash + 1 : path, "");
+		note(b->callers, sizeof(b->callers), &b->n_callers, ct_path_name(path), "");
 		b->is_called |= is_loaded;
 		misses |= !b->n_copies;
 	}

@@ -12,6 +12,7 @@
 #include "tools/commtrace/doctor/doctor.h"
 #include "tools/commtrace/doctor/doctor_elf.h"
 #include "tools/commtrace/doctor/doctor_trial.h"
+#include "trace/path.h"
 
 #define LIBRARY "libcommtrace.so"
 
@@ -99,9 +100,7 @@ void ct_doctor_library(struct ct_doctor *d)
 
 static int is_ours(const char *entry)
 {
-	const char *slash = strrchr(entry, '/');
-
-	return strcmp(slash ? slash + 1 : entry, LIBRARY) == 0;
+	return strcmp(ct_path_name(entry), LIBRARY) == 0;
 }
 
 static int is_same_file(const char *one, const char *other)

@@ -9,6 +9,7 @@
 #include "tools/commtrace/doctor/doctor.h"
 #include "tools/commtrace/doctor/doctor_backends.h"
 #include "tools/commtrace/doctor/doctor_elf.h"
+#include "trace/path.h"
 
 #define CALL "ncclAllReduce"
 #define GLOO_CALL "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE"
@@ -192,7 +193,7 @@ static void look_at_sanitizers(struct ct_doctor *d, const struct ct_doctor_elf *
 
 int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *why;
+	const char *name = ct_path_name(path), *why;
 	int is_program = role == CT_DOCTOR_THE_PROGRAM, reported = -1;
 	int misses;
 	enum ct_elf_has nccl;

@@ -19,6 +19,7 @@
 #include "tools/commtrace/doctor/doctor_launch.h"
 #include "tools/commtrace/doctor/doctor_trial.h"
 #include "tools/commtrace/doctor/program_file.h"
+#include "trace/path.h"
 
 enum { MOST_LINKS = 8 };
 
@@ -132,13 +133,6 @@ static const char *rights_of(const char *path)
 	if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
 		return "of file capabilities";
 	return NULL;
-}
-
-static const char *base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* With the preload, as the program would be. */
@@ -275,9 +269,9 @@ static void look_at_elf(struct ct_doctor *d, const struct program *p)
 		return;
 	ct_doctor_object(d, path, CT_DOCTOR_THE_PROGRAM);
 	look_at_binding(d, path);
-	if (is_python(base(path)))
+	if (is_python(ct_path_name(path)))
 		ct_doctor_python(d, path);
-	else if (is_python(base(p->links[0]))) /* a script of that name: pyenv's */
+	else if (is_python(ct_path_name(p->links[0]))) /* a script of that name: pyenv's */
 		ct_doctor_python(d, p->links[0]);
 }
 
@@ -382,7 +376,7 @@ static void look_at_words(struct ct_doctor *d, const char *name, char **argv)
 void ct_doctor_program(struct ct_doctor *d, char **argv)
 {
 	enum ct_launch_kind kind;
-	const char *name = base(argv[0]);
+	const char *name = ct_path_name(argv[0]);
 	struct program p;
 
 	if (resolve(d, argv[0], &p) != 0 || look_at_rights(d, &p))
@@ -403,7 +397,7 @@ void ct_doctor_program(struct ct_doctor *d, char **argv)
 			      name);
 	if (kind == CT_LAUNCH_NONE || kind == CT_LAUNCH_PYTHON)
 		look_at_elf(d, &p);
-	if (kind == CT_LAUNCH_NONE && is_shell(base(p.links[p.n - 1])))
+	if (kind == CT_LAUNCH_NONE && is_shell(ct_path_name(p.links[p.n - 1])))
 		ct_doctor_add(d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
 			      "what the commands of %s start was not looked at", argv[0]);
 	look_at_words(d, name, argv);

@@ -7,6 +7,7 @@
 
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/stacks/pid_here.h"
+#include "trace/path.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 
@@ -59,13 +60,12 @@ struct ring_wanted {
 
 static int is_wanted(const char *path, void *arg)
 {
-	const char *slash = strrchr(path, '/');
 	struct ring_wanted *wanted = arg;
 	struct ct_ring_header header;
 	uint32_t pidns, pid;
 	int lives;
 
-	if (ct_ring_name_parse(slash ? slash + 1 : path, &pidns, &pid) != CT_RING_NAME_OWN ||
+	if (ct_ring_name_parse(ct_path_name(path), &pidns, &pid) != CT_RING_NAME_OWN ||
 	    pid != wanted->pid || pidns != wanted->pidns ||
 	    ct_ring_header_read(path, &header, &lives, NULL) != CT_OK || !lives)
 		return 0;

@@ -7,15 +7,9 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/render/hang.h"
+#include "trace/path.h"
 
 #define NAMED 4u /* threads with one stack that are listed by number */
-
-static const char *base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static int is_same(const struct ct_taken_thread *a, const struct ct_taken_thread *b)
 {
@@ -38,7 +32,7 @@ static int is_same(const struct ct_taken_thread *a, const struct ct_taken_thread
 
 static void write_native(struct ct_text *text, const struct ct_stack_line *line)
 {
-	const char *file = line->file[0] ? base(line->file) : "no file";
+	const char *file = line->file[0] ? ct_path_name(line->file) : "no file";
 
 	if (line->function[0])
 		ct_text_line(text, CT_COLOR_NONE, "    %s (%s)", line->function, file);

@@ -16,22 +16,16 @@
 #include "tools/commtrace/base/progress.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
+#include "trace/path.h"
 
 /* As `timeline` without options has it. */
 #define SLICES 4000000u
 
 /* ---- a file that is there ---- */
 
-static int ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n > m && strcmp(text + n - m, end) == 0;
-}
-
 int ct_timeline_is_file(const char *path)
 {
-	return ends_with(path, ".pftrace") || ends_with(path, ".pftrace.gz");
+	return ct_path_ends_with(path, ".pftrace") || ct_path_ends_with(path, ".pftrace.gz");
 }
 
 static int cannot_take(const char *path, const char *why)

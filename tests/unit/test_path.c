@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of paths, with and without slashes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/path.h"
+
+static void slashes_at_the_end_do_not_count(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t len;
+	} rows[] = {
+		{ "", 0 },	    { "run", 3 },  { "run/", 3 }, { "run///", 3 },
+		{ "/tmp/run/", 8 }, { "a//b", 4 }, { "/", 1 },	  { "///", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(ct_path_len(rows[i].path), rows[i].len);
+}
+
+static void the_name_follows_the_last_slash(void **state)
+{
+	(void)state;
+	assert_string_equal(ct_path_name("/usr/lib/libc.so.6"), "libc.so.6");
+	assert_string_equal(ct_path_name("libc.so.6"), "libc.so.6");
+	assert_string_equal(ct_path_name("run/"), "");
+	assert_string_equal(ct_path_name(""), "");
+}
+
+static void an_ending_alone_is_no_name(void **state)
+{
+	(void)state;
+	assert_true(ct_path_ends_with("0.seg", ".seg"));
+	assert_false(ct_path_ends_with(".seg", ".seg"));
+	assert_false(ct_path_ends_with("seg", ".seg"));
+	assert_false(ct_path_ends_with("0.seg.tmp", ".seg"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slashes_at_the_end_do_not_count),
+		cmocka_unit_test(the_name_follows_the_last_slash),
+		cmocka_unit_test(an_ending_alone_is_no_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
