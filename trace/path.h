@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* path.h — parts of paths, and whether two paths name one file.
  *
- * Stateless, allocates nothing; any thread. All but ct_path_is_same() are pure.
+ * Stateless, allocates nothing; any thread.
  */
 #ifndef CT_TRACE_PATH_H
 #define CT_TRACE_PATH_H

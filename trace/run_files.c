@@ -208,14 +208,12 @@ int ct_run_files_add_ring(struct ct_run_files *f, const char *path, const struct
 			  int lives, enum ct_ring_found found)
 {
 	struct ct_process_files *p = entry_of(f, &h->process);
-	struct stat a, b;
 
 	if (!p)
 		return CT_NOMEM;
 	if (!p->ring_path || (p->found == CT_RING_ARCHIVED && found == CT_RING_PRESENT))
 		return set_ring(p, path, h, lives, found);
-	if (p->found != found || (stat(path, &a) == 0 && stat(p->ring_path, &b) == 0 &&
-				  a.st_dev == b.st_dev && a.st_ino == b.st_ino))
+	if (p->found != found || ct_path_is_same(path, p->ring_path))
 		return CT_OK;
 	return ct_run_files_warn(f, "%s: the same ring as %s: read once", path, p->ring_path);
 }

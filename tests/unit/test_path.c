@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -43,12 +46,30 @@ static void an_ending_alone_is_no_name(void **state)
 	assert_false(ct_path_ends_with("0.seg.tmp", ".seg"));
 }
 
+static void a_link_is_the_same_directory_and_what_is_missing_is_not(void **state)
+{
+	char dir[] = "/tmp/ct_path.XXXXXX", link[64], missing[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s/link", dir);
+	snprintf(missing, sizeof(missing), "%s/missing", dir);
+	assert_int_equal(symlink(".", link), 0);
+	assert_true(ct_path_is_same(dir, link));
+	assert_false(ct_path_is_same(dir, "/"));
+	assert_false(ct_path_is_same(dir, missing));
+	assert_false(ct_path_is_same(missing, missing));
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slashes_at_the_end_do_not_count),
 		cmocka_unit_test(the_name_follows_the_last_slash),
 		cmocka_unit_test(an_ending_alone_is_no_name),
+		cmocka_unit_test(a_link_is_the_same_directory_and_what_is_missing_is_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/commtrace/base/codes.h"
@@ -14,6 +13,7 @@
 #include "tools/commtrace/base/out.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/expect_file.h"
+#include "trace/path.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HTML, FORMAT_KV };
 
@@ -94,10 +94,8 @@ static const char *moved_place(const struct show_request *request, const struct 
 			       char place[PATH_MAX])
 {
 	const char *path = request->args.paths.path[0];
-	struct stat here, there;
 
-	if (report->run.dir && stat(path, &here) == 0 && stat(report->run.dir, &there) == 0 &&
-	    here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+	if (report->run.dir && ct_path_is_same(path, report->run.dir))
 		return NULL;
 	return realpath(path, place);
 }

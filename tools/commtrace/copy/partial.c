@@ -126,11 +126,9 @@ static int bring_thinned(struct ct_partial *part, const char *const *paths, size
 static int check_place(const struct ct_partial *part, const char *path, struct ct_err *err)
 {
 	char folder[PATH_MAX];
-	struct stat from, to;
 
 	snprintf(folder, sizeof(folder), "%.*s.", (int)(ct_path_name(path) - path), path);
-	if (stat(part->place, &to) != 0 || stat(folder, &from) != 0 || to.st_dev != from.st_dev ||
-	    to.st_ino != from.st_ino)
+	if (!ct_path_is_same(part->place, folder))
 		return CT_OK;
 	return ct_fail(err, CT_IO, "%s: the part cannot replace the run that it is of",
 		       part->place);

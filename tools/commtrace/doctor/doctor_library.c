@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,14 +102,6 @@ static int is_ours(const char *entry)
 	return strcmp(ct_path_name(entry), LIBRARY) == 0;
 }
 
-static int is_same_file(const char *one, const char *other)
-{
-	struct stat a, b;
-
-	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
 static void look_at_ours(struct ct_doctor *d, const char *entry)
 {
 	struct ct_doctor_elf file;
@@ -132,7 +123,7 @@ static void look_at_ours(struct ct_doctor *d, const char *entry)
 				      "LD_PRELOAD=%s is relative: a program that is started from "
 				      "another directory is not recorded",
 				      entry);
-		else if (!is_same_file(entry, d->library))
+		else if (!ct_path_is_same(entry, d->library))
 			ct_doctor_add(d, CT_DOCTOR_PRELOAD, CT_DOCTOR_UNKNOWN,
 				      "LD_PRELOAD names %s, which is another file than that of "
 				      "this commtrace",

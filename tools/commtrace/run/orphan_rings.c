@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/commtrace/base/say.h"
 #include "trace/clock.h"
+#include "trace/path.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/text.h"
@@ -38,17 +38,15 @@ static void add_rank(struct ct_orphan_rings *r, int rank)
 
 int ct_is_of_another_run(const struct ct_process *process)
 {
-	struct stat self, exe;
 	pid_t pid = (pid_t)process->pid;
 
-	if (process->pidns != ct_pidns_self() || stat("/proc/self/exe", &self) != 0)
+	if (process->pidns != ct_pidns_self())
 		return 0;
 	for (int i = 0; i < MOST_ANCESTORS && (pid = ct_pid_parent(pid)) > 1; i++) {
 		char path[32];
 
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-		if (pid != getpid() && stat(path, &exe) == 0 && exe.st_dev == self.st_dev &&
-		    exe.st_ino == self.st_ino)
+		if (pid != getpid() && ct_path_is_same(path, "/proc/self/exe"))
 			return 1;
 	}
 	return 0;

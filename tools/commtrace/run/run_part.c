@@ -12,6 +12,7 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/copy/write_part.h"
 #include "tools/commtrace/run/orphan_rings.h"
+#include "trace/path.h"
 #include "trace/text.h"
 
 static int cannot_write(const char *path, const char *why)
@@ -24,7 +25,7 @@ int ct_run_part_begin(struct ct_run_part *part, const char *job, const char *run
 {
 	static const char *const no_rings[] = { NULL };
 	char what[512], dir[PATH_MAX];
-	struct stat st, run;
+	struct stat st;
 
 	if (mkdir(part->dir, 0700) != 0 && errno != EEXIST)
 		return cannot_write(part->dir, strerror(errno));
@@ -36,8 +37,7 @@ int ct_run_part_begin(struct ct_run_part *part, const char *job, const char *run
 	if (snprintf(part->path, sizeof(part->path), "%s/%s", dir, part->host) >=
 	    (int)sizeof(part->path))
 		return cannot_write(part->dir, strerror(ENAMETOOLONG));
-	if (stat(part->path, &st) == 0 && stat(run_dir, &run) == 0 && st.st_dev == run.st_dev &&
-	    st.st_ino == run.st_ino)
+	if (ct_path_is_same(part->path, run_dir))
 		return cannot_write(part->path, "it is the directory of the run itself");
 	if (part->force || !ct_recording_of_another(part->path, no_rings, job, what))
 		return 0;
