@@ -367,24 +367,11 @@ static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t
 	return 1;
 }
 
-/* One for each operation or wait; or it is repeated, and the last one counts. */
 static int is_usual(unsigned kind)
 {
-	switch (kind) {
-	case CT_KIND_STATUS:
-	case CT_KIND_CLOCK:
-	case CT_KIND_HOST_BEGIN:
-	case CT_KIND_HOST_END:
-	case CT_KIND_VCOUNTS:
-	case CT_KIND_MATCH:
-	case CT_KIND_WAIT:
-	case CT_KIND_DETAIL:
-	case CT_KIND_SUBMIT:
-	case CT_KIND_NVTX:
-		return 1;
-	default:
-		return 0;
-	}
+	const enum ct_kind_about about = ct_kind_about(kind);
+
+	return about == CT_ABOUT_OPERATION || about == CT_ABOUT_LATEST;
 }
 
 static void put_rares(struct ct_encoder *e, const struct ct_block *b)

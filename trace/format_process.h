@@ -18,10 +18,26 @@ static inline int ct_format_is_read(uint32_t version)
 }
 
 enum ct_kind {
-#define X(NAME, id, where, text) CT_KIND_##NAME = (id),
+#define X(NAME, id, where, about, text) CT_KIND_##NAME = (id),
 #include "trace/kinds.def"
 #undef X
 };
+
+enum ct_kind_about { CT_ABOUT_PROCESS, CT_ABOUT_OPERATION, CT_ABOUT_UNFINISHED, CT_ABOUT_LATEST };
+
+/* What a record is about (kinds.def); one of an unknown kind may be about anything. */
+static inline enum ct_kind_about ct_kind_about(unsigned kind)
+{
+	switch (kind) {
+#define X(NAME, id, where, about, text)                                                            \
+	case id:                                                                                   \
+		return CT_ABOUT_##about;
+#include "trace/kinds.def"
+#undef X
+	default:
+		return CT_ABOUT_PROCESS;
+	}
+}
 
 enum ct_loss {
 #define X(NAME, id, text) CT_LOSS_##NAME = (id),

@@ -35,7 +35,7 @@ static const struct {
 #undef X
 };
 static const char *const kind_names[KINDS] = {
-#define X(name, id, where, text) [id] = #name,
+#define X(name, id, where, about, text) [id] = #name,
 #include "trace/kinds.def"
 #undef X
 	[EXTENTS] = "extents",

@@ -307,6 +307,7 @@ bites no_paths 'echo "see elsewhere/facts.""md, section 3" >README.md'
 
 bites format_doc 'rm docs/dev/TRACE_FORMAT.md'
 bites format_doc 'echo "X(THREE, 3)" >>trace/kinds.def'
+bites format_doc 'sed -i "s/X(ONE, 1)/X(ONE, 1, SLOT, OPERATION, 1)/" trace/kinds.def'
 bites format_doc 'sed -i "s/X(TWO, 2)/X(TWO, 3)/" trace/losses.def'
 bites format_doc 'sed -i "s/| 4 | 4 | .b. |/| 4 | 2 | \`b\` |/" docs/dev/TRACE_FORMAT.md'
 bites format_doc 'sed -i "/| .b. |/d" docs/dev/TRACE_FORMAT.md'

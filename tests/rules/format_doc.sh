@@ -13,7 +13,7 @@ need $doc
 rows_under() {
 	awk -F ' *[|] *' -v heading="$1" '
 		/^#/ { on = $0 ~ "(^|[^a-z_])" heading "([^a-z_]|$)" }
-		on && $2 ~ /^[0-9]+$/ { gsub(/`/, ""); print $2, $3, $4 }
+		on && $2 ~ /^[0-9]+$/ { gsub(/`/, ""); print $2, $3, $4, $5 }
 	' $doc
 }
 
@@ -22,6 +22,10 @@ for table in kinds ops losses dtypes redops port_counters columns; do
 		<(rows_under "$table.def" | cut -d ' ' -f 1,2 | sort -n) |
 		awk -v t="$table.def" '/^</ { print "only in " t ": " $2, $3 } /^>/ { print "only in the document: " $2, $3 }'
 done | verdict "$doc and the tables differ"
+
+differ <(sed -nE 's/^X\((\w+), ([0-9]+), (\w+), (\w+), .*/\2 \1 \3 \4/p' trace/kinds.def | sort -n) \
+	<(rows_under kinds.def | awk 'NF >= 4 { print $1, $2, $3, $4 }' | sort -n) |
+	verdict "$doc and kinds.def differ in where or about"
 
 # The fields of records that have columns: "flags, waiter SAME; after AFTER", in order.
 differ <(awk -F '[(), ]+' '

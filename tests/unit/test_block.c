@@ -325,6 +325,33 @@ static void other_records_round_trip_in_their_order(void **state)
 	}
 }
 
+/* Who skims over operations must read such a block, and may pass over any other. */
+static void a_block_says_whether_it_holds_more_than_operations(void **state)
+{
+	static const struct {
+		unsigned kind;
+		int says;
+	} rows[] = {
+		{ CT_KIND_HOST_BEGIN, 0 }, { CT_KIND_WAIT, 0 },
+		{ CT_KIND_NVTX, 0 },	   { CT_KIND_CLOCK, 0 },
+		{ CT_KIND_STATUS, 0 },	   { CT_KIND_OPEN_OP, 1 },
+		{ CT_KIND_GRAPH, 1 },	   { CT_KIND_COMM, 1 },
+		{ CT_KIND_END, 1 },	   { 200 /* a later version's */, 1 },
+	};
+	static const uint8_t zeros[CT_RARE_BYTES];
+	struct codec *c = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		ct_block_reset(&c->in, CT_BLOCK_DATA);
+		assert_int_equal(ct_block_add_rare(&c->in, CT_KIND_HOST_END, zeros, sizeof(zeros)),
+				 CT_OK);
+		assert_int_equal(ct_block_add_rare(&c->in, rows[i].kind, zeros, sizeof(zeros)),
+				 CT_OK);
+		encode(c);
+		assert_int_equal(!!(c->header.flags & CT_BLOCK_HAS_RARES), rows[i].says);
+	}
+}
+
 /* Of an imported run: nothing is rounded. */
 static void a_block_of_quantum_1_is_exact(void **state)
 {
@@ -542,6 +569,7 @@ int main(void)
 		CODEC_TEST(unknown_columns_are_skipped),
 		CODEC_TEST(too_many_records_are_refused),
 		CODEC_TEST(other_records_round_trip_in_their_order),
+		CODEC_TEST(a_block_says_whether_it_holds_more_than_operations),
 		CODEC_TEST(a_block_of_quantum_1_is_exact),
 		CODEC_TEST(noise_of_any_length_round_trips),
 		cmocka_unit_test(errors_are_rounded_up_by_an_eighth_at_most),

@@ -22,6 +22,7 @@ static void make(struct job *job)
 	const struct job_options options = { .run = "run", .ranks = 1, .block_ops = 100000 };
 	struct ct_host_rec stuck = { .tid = 999, .call = CALL_ID },
 			   over = { .tid = 998, .call = CALL_ID };
+	const struct ct_open_op_rec open = { .tid = 997 };
 	uint64_t at = STEP_NS;
 
 	job_open(job, &options);
@@ -37,6 +38,7 @@ static void make(struct job *job)
 			job_rare(job, 0, CT_KIND_HOST_BEGIN, &over, sizeof(over));
 			over.return_ns = over.enter_ns + 1000;
 			job_rare(job, 0, CT_KIND_HOST_END, &over, sizeof(over));
+			job_rare(job, 0, CT_KIND_OPEN_OP, &open, sizeof(open));
 			/* so that more than operations are in it */
 			job_rare(job, 0, CT_KIND_ENV, "a=b", 3);
 		}
@@ -53,6 +55,7 @@ struct held {
 	uint32_t statuses;	      /* in blocks without their operations */
 	uint32_t early_calls, begins; /* in these; and in the last of them: that of `stuck` alone */
 	uint32_t others;	      /* in that one */
+	uint32_t open_ops, facts;     /* in these before the last */
 };
 
 static void take(struct held *held, const struct ct_block *block, int is_last)
@@ -64,6 +67,8 @@ static void take(struct held *held, const struct ct_block *block, int is_last)
 		const unsigned kind = block->rares[i].kind;
 
 		held->statuses += kind == CT_KIND_STATUS;
+		held->open_ops += !is_last && kind == CT_KIND_OPEN_OP;
+		held->facts += kind == CT_KIND_ENV;
 		if (kind != CT_KIND_HOST_BEGIN && kind != CT_KIND_HOST_END)
 			continue;
 		ct_rare_get(block, &block->rares[i], &rec, sizeof(rec));
@@ -147,6 +152,18 @@ static void calls_that_have_not_returned_are_in_the_last_block_that_lacks_operat
 	assert_in_range(held.statuses, 4, BLOCKS);
 }
 
+static void a_block_without_operations_keeps_what_is_about_the_process(void **state)
+{
+	struct job job;
+	struct held held;
+
+	(void)state;
+	make(&job);
+	held = thin_out(0);
+	assert_int_equal(held.open_ops, 0);
+	assert_in_range(held.facts, 1, UINT32_MAX);
+}
+
 static void a_short_run_stays_whole(void **state)
 {
 	struct job job;
@@ -164,6 +181,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			calls_that_have_not_returned_are_in_the_last_block_that_lacks_operations,
 			fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_block_without_operations_keeps_what_is_about_the_process, fx_setup,
+			fx_teardown),
 		cmocka_unit_test_setup_teardown(a_short_run_stays_whole, fx_setup, fx_teardown),
 	};
 

@@ -194,25 +194,11 @@ static int put_block(struct thin_writer *w)
 				     ct_status_text(st));
 }
 
-/* A record about a single operation or call, or about what was under way when the block was
- * written. */
 static int is_of_operation(unsigned kind)
 {
-	switch (kind) {
-	case CT_KIND_HOST_BEGIN:
-	case CT_KIND_HOST_END:
-	case CT_KIND_VCOUNTS:
-	case CT_KIND_MATCH:
-	case CT_KIND_WAIT:
-	case CT_KIND_DETAIL:
-	case CT_KIND_SUBMIT:
-	case CT_KIND_NVTX:
-	case CT_KIND_OPEN_OP:
-	case CT_KIND_OPEN_LAUNCH:
-		return 1;
-	default:
-		return 0;
-	}
+	const enum ct_kind_about about = ct_kind_about(kind);
+
+	return about == CT_ABOUT_OPERATION || about == CT_ABOUT_UNFINISHED;
 }
 
 static void drop_records_of_operations(struct ct_block *block)
