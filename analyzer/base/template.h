@@ -12,6 +12,12 @@ struct ct_word {
 	const char *text;
 };
 
+/* Words and their number, as two arguments. */
+#define CT_WORDS(...)                                                                              \
+	(const struct ct_word[]){ __VA_ARGS__ },                                                   \
+		sizeof((const struct ct_word[]){ __VA_ARGS__ }) / sizeof(struct ct_word)
+#define CT_NO_WORDS NULL, 0
+
 /* `pattern` with each of its words replaced, in `memory`. NULL: out of memory, or a word is unknown
  * or has no text. */
 const char *ct_template_fill(struct ct_arena *memory, const char *pattern,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
@@ -136,58 +137,46 @@ static const struct ct_finding *leader(const struct choice *c)
 
 /* ---- sentences ---- */
 
-/* "3.2 % of step time", of so much of the run. */
-static const char *run_share(const struct choice *c, double pct)
+static void note_late(struct choice *c)
 {
-	double ns = pct / 100 * (double)c->j->model->duration_ns;
-
-	return ct_share_text(c->report, ns >= 0 ? (uint64_t)ns : CT_UNKNOWN);
+	ct_verdict_note(c->report, CT_NOTE_LATE_OR_SLOW,
+			CT_WORDS({ "{n}", ct_text_count(c->j->late_or_slow->n).s },
+				 { "{share}", ct_run_share_text(c->report, c->late_pct) }));
 }
 
-static const char *record_starts(const struct choice *c)
-{
-	return c->report->run.timing == CT_TIMING_EVENTS
-		       ? "record when kernels start, with NCCL's profiler plugin: commtrace run "
-			 "--plugin"
-		       : "record the starts, too: NCCL's profiler plugin (commtrace run --plugin) "
-			 "or "
-			 "COMMTRACE_TIMING=events";
-}
-
-static const char *late_text(const struct choice *c)
-{
-	return ct_arena_printf(c->report->memory,
-			       "late starts or slow transfers of %s operations cost at most %s; "
-			       "these timings cannot distinguish the two",
-			       ct_text_count(c->j->late_or_slow->n).s, run_share(c, c->late_pct));
-}
-
-/* "the machine of node0 runs 8 processes of the job on 2 cores: they may wait for cores, too", if
- * it does. */
+/* Do the processes of the job on a host outnumber its cores? They may wait for cores, too. */
 static void add_oversubscribed(struct choice *c)
 {
 	const struct ct_oversubscribed *o = c->j->oversubscribed;
 	const struct ct_model *model = c->j->model;
-	struct ct_arena *memory = c->report->memory;
+	struct ct_report *report = c->report;
 	const char *host;
 
 	if (c->chosen && c->chosen->waited_for_cores)
-		ct_verdict_add(c->report, c->chosen->waited_for_cores);
+		ct_verdict_add(report, c->chosen->waited_for_cores);
 	if (!o->processes)
 		return;
-	host = ct_host_word(memory, model->starts->hosts[model->slots[o->slot].host].name);
-	ct_verdict_add(c->report,
-		       ct_arena_printf(memory, "%s is CPU-oversubscribed (%u processes, %u core%s)",
-				       host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
+	host = ct_host_word(report->memory, model->starts->hosts[model->slots[o->slot].host].name);
+	ct_verdict_note(report, CT_NOTE_OVERSUBSCRIBED,
+			CT_WORDS({ "{host}", host },
+				 { "{processes}", ct_text_count(o->processes).s },
+				 { "{cores}", ct_counted(report, o->cores, "core", "cores") }));
 }
 
 /* The slowest rank is known, but it may be slow by chance: the verdict names no rank. */
 static void conclude_chance(const struct ct_finding *f, struct ct_report *report)
 {
-	ct_verdict_doubt(report, "record again with a core for each process and no other load",
-			 "%s, perhaps by chance", f->headline);
-	report->verdict.cause = "which of the processes that share cores gets least of them is "
-				"chance, and may stay so for a run";
+	const char *cost = ct_finding_per_step(f, report);
+	/* of the line, behind the title */
+	size_t room = 59 - strlen(" costs , perhaps by chance");
+
+	ct_verdict_say(report, CT_SAYS_CHANCE, CT_CONFIDENCE_NONE,
+		       CT_WORDS({ "{who}", ct_finding_who(f, report->memory,
+							  room - ct_headline_columns(cost)) },
+				{ "{costs}", f->n_ranks == 1 ? "costs" : "cost" },
+				{ "{cost}", cost },
+				{ "{share}", ct_share_text(report, f->time_lost_ns) }));
+	report->verdict.cause = ct_note_text(report, CT_NOTE_CORES_ARE_CHANCE, CT_NO_WORDS);
 }
 
 /* Further facts about the run, after the finding. */
@@ -214,9 +203,9 @@ static void conclude_exposed(struct choice *c)
 	if (beside)
 		ct_verdict_mention(report, ct_finding_in_short(beside, report));
 	if (beside && beside == c->named)
-		ct_verdict_add(report, "a slow rank costs less than this; it is listed below");
+		ct_verdict_note(report, CT_NOTE_SLOW_RANK_BELOW, CT_NO_WORDS);
 	if (c->late_pct > 0)
-		ct_verdict_add(report, late_text(c));
+		note_late(c);
 	if (c->waited.pct > 0)
 		ct_verdict_add(report, ct_waited_in_short(&c->waited, report));
 	ct_verdict_add(report, c->lacks);
@@ -236,7 +225,13 @@ static void conclude_lost(struct choice *c)
 		return;
 	} else {
 		report->verdict.gain_max_pct = c->late_pct;
-		ct_verdict_doubt(report, record_starts(c), "%s", late_text(c));
+		ct_verdict_say(report,
+			       report->run.timing == CT_TIMING_EVENTS
+				       ? CT_SAYS_LATE_OR_SLOW_BY_EVENTS
+				       : CT_SAYS_LATE_OR_SLOW,
+			       CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{n}", ct_text_count(c->j->late_or_slow->n).s },
+					{ "{share}", ct_run_share_text(report, c->late_pct) }));
 		if (c->waited.pct > 0)
 			ct_verdict_add(report, ct_waited_in_short(&c->waited, report));
 		add_oversubscribed(c);
@@ -256,56 +251,43 @@ static int conclude_unproven(struct choice *c)
 	double kept_ns, others_ns;
 
 	if (2 * open >= report->run.ranks_seen && open)
-		ct_verdict_doubt(report, "see which operations are unfinished: commtrace hang",
-				 "%s", ct_open_text(report, open));
+		ct_verdict_say(report, CT_SAYS_UNFINISHED, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{operations}",
+					  ct_counted(report, open, "operation", "operations") }));
 	else if (model->incomplete > CT_MOSTLY * (double)all)
-		ct_verdict_doubt(report, "see what is missing and why: commtrace info",
-				 "%s of %s operations lack members, too few are left",
-				 ct_text_count(model->incomplete).s, ct_text_count(all).s);
+		ct_verdict_say(report, CT_SAYS_INCOMPLETE, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{n}", ct_text_count(model->incomplete).s },
+					{ "{all}", ct_text_count(all).s }));
 	else if (ct_steps_hide(c->j->steps, CT_LEAST_GAIN, &kept_ns, &others_ns))
-		ct_verdict_doubt(report,
-				 "look at the long steps in the HTML report: what ran in them",
-				 "%u of %u steps were sampled, of %s on average; the others took "
-				 "%s",
-				 c->j->steps->n_kept, c->j->steps->n,
-				 ct_prose_ns((uint64_t)kept_ns).s,
-				 ct_prose_ns((uint64_t)others_ns).s);
+		ct_verdict_say(report, CT_SAYS_STEPS_NOT_SAMPLED, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{n}", ct_text_count(c->j->steps->n_kept).s },
+					{ "{all}", ct_text_count(c->j->steps->n).s },
+					{ "{kept}", ct_prose_ns((uint64_t)kept_ns).s },
+					{ "{others}", ct_prose_ns((uint64_t)others_ns).s }));
 	else
 		return 0;
 	return 1;
 }
-
-/* The denominator of exposed communication. */
-static const char *time_word(const struct ct_report *report)
-{
-	return report->exposed.of_steps ? "step time" : "the run";
-}
-
-#define MORE_STEPS                                                                                 \
-	"record at least 100 steps with COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off, and look at the " \
-	"waits in the HTML report"
-#define NO_GRAPHS "record one run without CUDA graphs"
-#define STAGES "compare the stages' compute time in the timeline: commtrace timeline"
 
 /* Without a replay, equally slow ranks hide each other: waits that no single rank caused may be
  * theirs. */
 static int conclude_unplayed_waits(struct choice *c)
 {
 	struct ct_report *report = c->report;
-	double wait_pct = ct_gain_wait_pct(report);
+	const char *share = ct_gain_wait_text(report);
 
-	if (!(wait_pct > CT_NOTABLE_PCT))
+	if (!(ct_gain_wait_pct(report) > CT_NOTABLE_PCT))
 		return 0;
 	if (*c->lacks) {
-		ct_verdict_doubt(report, ct_advice_on_lacking(report),
-				 "%s; the rest waited for each other for %s of %s", c->lacks,
-				 ct_prose_pct(wait_pct).s, time_word(report));
+		ct_verdict_say(report, CT_SAYS_LACKING_WAITS, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{lacks}", c->lacks }, { "{share}", share },
+					{ "{remedy}", ct_remedy_of_lacking(report) }));
 		return 1;
 	}
-	ct_verdict_doubt(report, c->j->replay->engine.has_graphs ? NO_GRAPHS : MORE_STEPS,
-			 "ranks wait for each other for %s of %s; no single rank causes it",
-			 ct_prose_pct(wait_pct).s, time_word(report));
-	ct_verdict_add(report, "these timings do not show which rank delayed which");
+	ct_verdict_say(report,
+		       c->j->replay->engine.has_graphs ? CT_SAYS_WAITS_IN_GRAPHS : CT_SAYS_WAITS,
+		       CT_CONFIDENCE_NONE, CT_WORDS({ "{share}", share }));
+	ct_verdict_note(report, CT_NOTE_ORDER_UNKNOWN, CT_NO_WORDS);
 	add_oversubscribed(c);
 	return 1;
 }
@@ -321,16 +303,10 @@ static int conclude_bubble(struct choice *c)
 
 	if (!(beyond - (isnan(ideal) ? 0 : ideal) > CT_NOTABLE_PCT))
 		return 0;
-	if (isnan(ideal))
-		ct_verdict_doubt(report, STAGES,
-				 "pipeline stages wait for each other for %s of %s; the "
-				 "pipeline's bubble is not known",
-				 ct_prose_pct(wait).s, time_word(report));
-	else
-		ct_verdict_doubt(report, STAGES,
-				 "pipeline stages wait for each other for %s of %s, %s by the "
-				 "schedule",
-				 ct_prose_pct(wait).s, time_word(report), ct_prose_pct(ideal).s);
+	ct_verdict_say(report, isnan(ideal) ? CT_SAYS_BUBBLE_UNKNOWN : CT_SAYS_BUBBLE,
+		       CT_CONFIDENCE_NONE,
+		       CT_WORDS({ "{share}", ct_gain_wait_text(report) },
+				{ "{ideal}", ct_prose_pct(ideal).s }));
 	return 1;
 }
 
@@ -342,19 +318,17 @@ static int conclude_waits(struct choice *c)
 	double share = ct_replay_unexplained(c->j->replay);
 
 	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
-		ct_verdict_doubt(c->report, MORE_STEPS, "%s", e->why_not);
+		ct_verdict_say(c->report, CT_SAYS_NOT_REPLAYED, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{why}", e->why_not }));
 	else if (e->has_graphs)
-		ct_verdict_doubt(c->report, NO_GRAPHS,
-				 "CUDA graphs compute and communicate in one span, which hides a "
-				 "slow rank");
+		ct_verdict_say(c->report, CT_SAYS_GRAPHS, CT_CONFIDENCE_NONE, CT_NO_WORDS);
 	else if (e->why_not)
 		return conclude_unplayed_waits(c);
 	else if (e->stages.n > 1)
 		return conclude_bubble(c);
 	else if (share > 0)
-		ct_verdict_doubt(c->report, MORE_STEPS,
-				 "ranks wait for each other for %s of %s; no single rank causes it",
-				 ct_prose_pct(100 * share).s, time_word(c->report));
+		ct_verdict_say(c->report, CT_SAYS_WAITS, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{share}", ct_run_share_text(c->report, 100 * share) }));
 	else
 		return 0;
 	return 1;
@@ -393,27 +367,26 @@ static void conclude_nothing_found(struct choice *c)
 	else if (lost > 0)
 		conclude_lost(c);
 	else if (report->run.timed_ratio < CT_NEARLY_ALL)
-		ct_verdict_doubt(report,
-				 "record with COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off, which times "
-				 "all launches",
-				 "no rank was found late, but only %s of the launches were timed",
-				 ct_prose_pct(100 * report->run.timed_ratio).s);
+		ct_verdict_say(
+			report, CT_SAYS_FEW_TIMED, CT_CONFIDENCE_NONE,
+			CT_WORDS({ "{timed}", ct_prose_pct(100 * report->run.timed_ratio).s }));
 	else if (!conclude_unproven(c) && !conclude_waits(c))
 		conclude_healthy(c);
 }
 
-/* Too little evidence; but it may show which of the recorded ranks arrive last. */
-static void conclude_missing(struct choice *c, const char *missing, const char *ends)
+/* Too little evidence, as was said; but it may show which of the recorded ranks arrive last. */
+static void conclude_missing(struct choice *c, const char *ends)
 {
 	struct ct_report *report = c->report;
 	const char *last = ct_last_arrivals_text(c->j->arrivals, c->j->model, report);
 
-	ct_verdict_doubt(report, ct_advice_on_missing(c->j->model, report), "%s",
-			 *last ? c->lacks : missing);
-	if (*last)
-		report->verdict.confidence = CT_CONFIDENCE_LOW;
-	else if (!*c->lacks)
+	if (*last) {
+		ct_verdict_say(report, CT_SAYS_LACKING_LAST, CT_CONFIDENCE_LOW,
+			       CT_WORDS({ "{lacks}", c->lacks },
+					{ "{remedy}", ct_remedy_of_lacking(report) }));
+	} else if (!*c->lacks) {
 		last = ct_waited_last_text(c->j, &c->waited, report);
+	}
 	ct_verdict_add(report, last);
 	ct_verdict_add(report, ends);
 }
@@ -424,8 +397,8 @@ static int choose(struct choice *c)
 	const struct ct_model *model = c->j->model;
 	struct ct_report *report = c->report;
 	struct ct_stuck_sum stuck;
-	const char *missing, *ends;
 	uint32_t processes[2];
+	const char *ends;
 	int st;
 
 	ct_stuck_sum(model, &stuck);
@@ -434,7 +407,6 @@ static int choose(struct choice *c)
 	st = ct_two_jobs(model, processes);
 	if (st < 0)
 		return st;
-	missing = ct_missing_text(model, report);
 	ends = ct_ends_text(report);
 	if (st > 0) {
 		ct_verdict_two_jobs(model, processes, report);
@@ -456,8 +428,8 @@ static int choose(struct choice *c)
 			conclude_rest(c);
 	} else if (stuck.all) {
 		ct_verdict_unclear(report, &stuck);
-	} else if (*missing) {
-		conclude_missing(c, missing, ends);
+	} else if (ct_verdict_missing(model, report)) {
+		conclude_missing(c, ends);
 	} else if (*ends || ct_ends_unseen(report)) {
 		ct_verdict_unclear(report, &stuck);
 	} else {

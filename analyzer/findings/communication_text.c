@@ -18,33 +18,27 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 	double computing = 100 - e->median_pct, stays = e->transferring_pct - computing;
 	/* of waits and of transfers */
 	double err = e->err_pct + ct_gain_times_err_pct(report);
-	const char *of = e->of_steps ? "step time" : "the run";
 	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_NOTABLE_PCT;
 
 	report->verdict.gain_max_pct = f->time_lost_pct_of_run;
-	if (bound) {
-		ct_verdict_set(report, CT_VERDICT_COMM_BOUND, f->confidence,
-			       "at best %s of %s stays exposed", ct_prose_pct_err(stays, err).s,
-			       of);
-		ct_verdict_add(report,
-			       ct_arena_printf(report->memory,
-					       "even with perfect overlap: of %s transfers "
-					       "take %s, compute %s; now %s is exposed: %s "
-					       "waiting for other ranks, %s transfer",
-					       of, ct_prose_pct(e->transferring_pct).s,
-					       ct_prose_pct(computing).s,
-					       ct_prose_pct(e->median_pct).s,
-					       ct_prose_pct(e->wait_pct).s,
-					       ct_prose_pct(e->median_pct - e->wait_pct).s));
-	} else if (isnan(e->median_pct))
-		ct_verdict_set(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-			       "at most %s of %s can be saved",
-			       ct_prose_pct(f->time_lost_pct_of_run).s, of);
+	if (bound)
+		ct_verdict_say(
+			report, CT_SAYS_BOUND, f->confidence,
+			CT_WORDS({ "{share}", ct_pct_err_text(report, stays, err) },
+				 { "{transfers}", ct_prose_pct(e->transferring_pct).s },
+				 { "{compute}", ct_prose_pct(computing).s },
+				 { "{exposed}", ct_prose_pct(e->median_pct).s },
+				 { "{wait}", ct_prose_pct(e->wait_pct).s },
+				 { "{transfer}", ct_prose_pct(e->median_pct - e->wait_pct).s }));
+	else if (isnan(e->median_pct))
+		ct_verdict_say(
+			report, CT_SAYS_OVERLAP_UNKNOWN, f->confidence,
+			CT_WORDS({ "{share}", ct_pct_text(report, f->time_lost_pct_of_run) }));
 	else
-		ct_verdict_set(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-			       "%s of %s is exposed, at most %s can be saved",
-			       ct_prose_pct_err(e->median_pct, e->err_pct).s, of,
-			       ct_prose_pct(f->time_lost_pct_of_run).s);
+		ct_verdict_say(
+			report, CT_SAYS_OVERLAP, f->confidence,
+			CT_WORDS({ "{share}", ct_pct_err_text(report, e->median_pct, e->err_pct) },
+				 { "{gain}", ct_prose_pct(f->time_lost_pct_of_run).s }));
 	if (!bound)
 		ct_verdict_mention(report, f->cause);
 }
@@ -70,55 +64,40 @@ static enum ct_confidence sure_of_health(const struct ct_report *report, double 
 }
 
 /* Stages wait because of the order of their pipeline: no rank is late. */
-static const char *bubble_text(const struct ct_report *report, double wait_pct)
+static void add_bubble(struct ct_report *report, double wait_pct)
 {
 	const struct ct_report_stage *s = ct_gain_schedule(report);
-	struct ct_arena *memory = report->memory;
 	double ideal = ct_gain_bubble_pct(report);
-	const char *of = report->exposed.of_steps ? "step time" : "the run";
+	enum ct_note note = !s					? CT_NOTE_BUBBLE
+			    : wait_pct < ideal + CT_NOTABLE_PCT ? CT_NOTE_BUBBLE_AS_EXPECTED
+								: CT_NOTE_BUBBLE_BEYOND;
 
-	if (!s)
-		return ct_arena_printf(memory, "waits are the pipeline's bubble: %s of %s",
-				       ct_prose_pct(wait_pct).s, of);
-	if (wait_pct < ideal + CT_NOTABLE_PCT)
-		return ct_arena_printf(memory,
-				       "waits are the pipeline's bubble: %s of %s, as "
-				       "expected for %d stages and %.0f microbatches",
-				       ct_prose_pct(wait_pct).s, of, s->n_stages, s->microbatches);
-	return ct_arena_printf(
-		memory,
-		"waits are the pipeline's bubble: %s of %s; %d stages and %.0f microbatches make "
-		"%s unavoidable",
-		ct_prose_pct(wait_pct).s, of, s->n_stages, s->microbatches, ct_prose_pct(ideal).s);
+	ct_verdict_note(
+		report, note,
+		CT_WORDS({ "{share}", ct_pct_text(report, wait_pct) },
+			 { "{stages}", ct_text_count(s ? (uint64_t)s->n_stages : 0).s },
+			 { "{microbatches}", ct_text_count(s ? (uint64_t)s->microbatches : 0).s },
+			 { "{ideal}", ct_prose_pct(ideal).s }));
 }
 
 /* The cost of communication where no rank is slow. */
 static void add_costs(int is_pipeline, double wait, struct ct_report *report)
 {
-	struct ct_arena *memory = report->memory;
 	double share = report->run.comm_share_pct, gain = ct_gain_pct(report);
 
 	if (!(gain < share) && isnan(ct_gain_exposed_pct(report)))
-		ct_verdict_add(report, ct_arena_printf(memory,
-						       "how much of the %s in communication is "
-						       "overlapped is not known",
-						       ct_prose_pct(share).s));
+		ct_verdict_note(report, CT_NOTE_OVERLAP_NOT_KNOWN,
+				CT_WORDS({ "{share}", ct_run_share_text(report, share) }));
 	else if (!isnan(gain))
-		ct_verdict_add(report,
-			       ct_arena_printf(memory,
-					       "if transfers took no time, at most %s faster",
-					       ct_prose_pct(gain).s));
+		ct_verdict_note(report, CT_NOTE_FASTER,
+				CT_WORDS({ "{gain}", ct_prose_pct(gain).s }));
 	if (wait >= CT_NOTABLE_PCT && is_pipeline)
-		ct_verdict_add(report, bubble_text(report, wait));
+		add_bubble(report, wait);
 	else if (wait >= CT_NOTABLE_PCT)
-		ct_verdict_add(report,
-			       ct_arena_printf(memory,
-					       "ranks wait for each other for %s of %s, for no "
-					       "single one",
-					       ct_prose_pct(wait).s,
-					       report->exposed.of_steps ? "step time" : "the run"));
+		ct_verdict_note(report, CT_NOTE_NO_SINGLE_RANK,
+				CT_WORDS({ "{share}", ct_pct_text(report, wait) }));
 	if (!(share < CT_LINKS_MATTER_PCT) && !is_link_compared(report))
-		ct_verdict_add(report, "no link had a peer to be compared with");
+		ct_verdict_note(report, CT_NOTE_NO_LINK_COMPARED, CT_NO_WORDS);
 }
 
 void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report)
@@ -130,22 +109,18 @@ void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct
 				       : share < CT_NOTABLE_PCT ? share
 								: gain;
 	if (most < CT_NOTABLE_PCT)
-		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			       "it is exposed for at most %s of the run on any rank",
-			       ct_prose_pct(most).s);
+		ct_verdict_say(report, CT_SAYS_LITTLE_EXPOSED, CT_CONFIDENCE_HIGH,
+			       CT_WORDS({ "{share}", ct_gain_exposed_text(report) }));
 	else if (share < CT_NOTABLE_PCT)
-		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			       "no rank spent more than %s of %s in communication",
-			       ct_prose_pct(share).s, ct_prose_ns(model->duration_ns).s);
+		ct_verdict_say(report, CT_SAYS_LITTLE_TIME, CT_CONFIDENCE_HIGH,
+			       CT_WORDS({ "{share}", ct_run_share_text(report, share) }));
 	else if (gain < CT_NOTABLE_PCT && wait < CT_NOTABLE_PCT)
 		/* the smaller one was mentioned above */
-		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
-			       "without communication the run takes at most %s less, by replay",
-			       ct_prose_pct(gain).s);
+		ct_verdict_say(report, CT_SAYS_LITTLE_GAIN, CT_CONFIDENCE_MEDIUM,
+			       CT_WORDS({ "{gain}", ct_prose_pct(gain).s }));
 	else {
-		ct_verdict_set(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait),
-			       "no straggler above 1 %% of %s, in %s operations",
-			       ct_share_of(report), ct_text_count(model->matched).s);
+		ct_verdict_say(report, CT_SAYS_NO_STRAGGLER, sure_of_health(report, wait),
+			       CT_WORDS({ "{n}", ct_text_count(model->matched).s }));
 		add_costs(is_pipeline, wait, report);
 	}
 }

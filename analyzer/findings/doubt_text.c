@@ -57,8 +57,8 @@ static const char *ranks_with_losses(const struct ct_report *report)
 	}
 	if (!n)
 		return "";
-	return ct_arena_printf(report->memory, "records of rank%s %s are missing",
-			       n == 1 ? "" : "s", ct_ranks_text(report->memory, ranks, n, 4));
+	return ct_note_text(report, CT_NOTE_RECORDS_LACKING,
+			    CT_WORDS({ "{ranks}", ct_ranks_words(report->memory, ranks, n, 4) }));
 }
 
 const char *ct_lacking_text(const struct ct_model *model, const struct ct_report *report)
@@ -68,16 +68,16 @@ const char *ct_lacking_text(const struct ct_model *model, const struct ct_report
 	const char *lost;
 
 	if (run->n_missing)
-		return ct_arena_printf(report->memory, "only %llu of %llu ranks left a trace",
-				       (unsigned long long)run->ranks_seen,
-				       (unsigned long long)run->ranks_expected);
+		return ct_note_text(report, CT_NOTE_RANKS_LACKING,
+				    CT_WORDS({ "{n}", ct_text_count(run->ranks_seen).s },
+					     { "{all}", ct_text_count(run->ranks_expected).s }));
 	if ((double)model->incomplete < CT_A_FEW * all || !model->incomplete)
 		return "";
 	lost = ranks_with_losses(report);
 	return *lost ? lost
-		     : ct_arena_printf(report->memory, "%s of %s operations lack members",
-				       ct_text_count(model->incomplete).s,
-				       ct_text_count((uint64_t)all).s);
+		     : ct_note_text(report, CT_NOTE_MEMBERS_LACKING,
+				    CT_WORDS({ "{n}", ct_text_count(model->incomplete).s },
+					     { "{all}", ct_text_count((uint64_t)all).s }));
 }
 
 const char *ct_remedy_text(const struct ct_report *report)
@@ -93,12 +93,13 @@ const char *ct_remedy_text(const struct ct_report *report)
 	return most ? most->remedy : NULL;
 }
 
-const char *ct_advice_on_lacking(const struct ct_report *report)
+const char *ct_remedy_of_lacking(const struct ct_report *report)
 {
 	const char *remedy = ct_remedy_text(report);
 
-	return remedy && !report->run.n_missing ? remedy
-						: "bring the files of all hosts: commtrace collect";
+	if (remedy && !report->run.n_missing)
+		return ct_note_text(report, CT_NOTE_SEE_MISSING, CT_WORDS({ "{remedy}", remedy }));
+	return ct_note_text(report, CT_NOTE_BRING_FILES, CT_NO_WORDS);
 }
 
 /* The whole job is one rank, as far as it is known. */
@@ -107,84 +108,78 @@ static int is_alone(const struct ct_model *model, const struct ct_report *report
 	return model->n_slots == 1 && report->run.ranks_expected == 1;
 }
 
-static const char *what_is_missing(const struct ct_model *model, const struct ct_report *report,
-				   const char *lacks)
+/* Operations of which each rank has a time are too few, and it is known why. */
+static int lacks_times(const struct ct_model *model, struct ct_report *report, const char *lacks)
 {
-	struct ct_arena *memory = report->memory;
-	unsigned long long matched = model->matched, lost = ct_model_order_lost(model);
+	const struct ct_report_run *run = &report->run;
 
-	if (model->ops == 0)
-		return "no communication was recorded";
-	if (lost)
-		return ct_arena_printf(memory,
-				       "%llu operations in CUDA graphs or their launches could not "
-				       "be followed, so operations of the ranks cannot be matched",
-				       lost);
-	if (model->matched >= CT_LEAST_SAMPLES)
-		return "";
-	if (is_alone(model, report))
-		return "one rank only: there is no peer to wait for";
-	if (report->run.timing == CT_TIMING_HOST && model->matched == 0 && model->time_err.n == 0)
-		return "only the ends of operations were timed";
-	if (report->run.timing_why && report->run.timing == CT_TIMING_OFF)
-		return ct_arena_printf(memory, "nothing was timed (%s)", report->run.timing_why);
-	if (report->run.ranks_untimed)
-		return ct_arena_printf(memory,
-				       "%llu of %llu ranks were not timed (timing off), so too few "
-				       "operations have times on every rank",
-				       (unsigned long long)report->run.ranks_untimed,
-				       (unsigned long long)report->run.ranks_seen);
-	if (*lacks)
-		return ct_arena_printf(memory, "%s, so too few operations are complete", lacks);
-	if (model->n_slots == 1)
-		return "one rank only: there is no peer to wait for";
-	if (report->whatif.remedy)
-		return report->whatif.reason;
-	if (model->messages > model->matched && !model->matched)
-		return "only point-to-point messages: this version judges no rank by those";
-	if (model->messages > model->matched)
-		return ct_arena_printf(
-			memory,
-			"only %llu collectives with times on every rank, at least %u are needed; "
-			"this version judges no rank by point-to-point messages",
-			matched, CT_LEAST_SAMPLES);
-	return ct_arena_printf(
-		memory, "only %llu operations with times on every rank, at least %u are needed",
-		matched, CT_LEAST_SAMPLES);
+	if (run->timing == CT_TIMING_HOST && model->matched == 0 && model->time_err.n == 0)
+		ct_verdict_say(report, CT_SAYS_ONLY_ENDS, CT_CONFIDENCE_NONE, CT_NO_WORDS);
+	else if (run->timing == CT_TIMING_OFF && run->timing_why)
+		ct_verdict_say(report, CT_SAYS_UNTIMED, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{why}", run->timing_why }));
+	else if (run->ranks_untimed)
+		ct_verdict_say(report, CT_SAYS_RANKS_UNTIMED, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{n}", ct_text_count(run->ranks_untimed).s },
+					{ "{all}", ct_text_count(run->ranks_seen).s }));
+	else if (*lacks)
+		ct_verdict_say(report, CT_SAYS_LACKING, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{lacks}", lacks },
+					{ "{remedy}", ct_remedy_of_lacking(report) }));
+	else if (model->n_slots == 1)
+		ct_verdict_say(report, CT_SAYS_ONE_OF_MANY, CT_CONFIDENCE_NONE, CT_NO_WORDS);
+	else if (report->whatif.remedy)
+		ct_verdict_say(report, CT_SAYS_NO_TIMES, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{why}", report->whatif.reason },
+					{ "{remedy}", report->whatif.remedy }));
+	else
+		return 0;
+	return 1;
 }
 
-const char *ct_missing_text(const struct ct_model *model, const struct ct_report *report)
+static void lacks_operations(const struct ct_model *model, struct ct_report *report)
 {
-	const char *text = what_is_missing(model, report, ct_lacking_text(model, report));
-	const char *vain = ct_gain_why_not(report);
+	const struct ct_unit_text least = ct_text_count(CT_LEAST_SAMPLES);
+	const struct ct_unit_text n = ct_text_count(model->matched);
+	enum ct_verdict_row row = model->messages <= model->matched ? CT_SAYS_FEW_OPERATIONS
+				  : model->matched		    ? CT_SAYS_FEW_COLLECTIVES
+								    : CT_SAYS_ONLY_MESSAGES;
 
-	return !*text && vain ? vain : text;
+	ct_verdict_say(report, row, CT_CONFIDENCE_NONE,
+		       CT_WORDS({ "{n}", n.s }, { "{least}", least.s }));
 }
 
-const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_report *report)
+int ct_verdict_missing(const struct ct_model *model, struct ct_report *report)
 {
-	enum ct_timing timing = report->run.timing;
+	const char *lacks = ct_lacking_text(model, report), *vain;
+	uint64_t lost = ct_model_order_lost(model);
 
-	if (!model->ops)
-		return "find out why nothing was recorded: commtrace doctor -- PROGRAM";
-	if (report->run.n_missing || *ct_lacking_text(model, report))
-		return ct_arena_printf(report->memory,
-				       "see what is missing and why: commtrace info; %s",
-				       ct_advice_on_lacking(report));
-	if (ct_model_order_lost(model))
-		return "record one run without CUDA graphs";
-	if (is_alone(model, report))
-		return "record a job of at least two ranks: verdicts compare ranks";
-	if (model->n_slots == 1)
-		return "record all ranks of the job into one directory";
-	if (timing == CT_TIMING_OFF || report->run.ranks_untimed)
-		return "record with COMMTRACE_TIMING=auto, and see commtrace doctor for what "
-		       "speaks "
-		       "against it";
-	if (timing == CT_TIMING_HOST)
-		return "record the starts, too: NCCL's profiler plugin (commtrace run --plugin) or "
-		       "COMMTRACE_TIMING=events";
-	return report->whatif.remedy ? report->whatif.remedy : "record more steps";
+	if (model->ops == 0) {
+		ct_verdict_say(report, CT_SAYS_NOTHING, CT_CONFIDENCE_NONE, CT_NO_WORDS);
+		return 1;
+	}
+	if (lost) {
+		ct_verdict_say(report, CT_SAYS_GRAPHS_LOST, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{n}", ct_text_count(lost).s }));
+		return 1;
+	}
+	if (model->matched < CT_LEAST_SAMPLES) {
+		if (is_alone(model, report))
+			ct_verdict_say(report, CT_SAYS_ALONE, CT_CONFIDENCE_NONE, CT_NO_WORDS);
+		else if (!lacks_times(model, report, lacks))
+			lacks_operations(model, report);
+		return 1;
+	}
+	vain = ct_gain_why_not(report);
+	if (vain)
+		ct_verdict_say(
+			report, CT_SAYS_NO_TIMES, CT_CONFIDENCE_NONE,
+			CT_WORDS({ "{why}", vain },
+				 { "{remedy}", report->whatif.remedy
+						       ? report->whatif.remedy
+						       : ct_note_text(report, CT_NOTE_MORE_STEPS,
+								      CT_NO_WORDS) }));
+	return vain != NULL;
 }
 
 void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[2],
@@ -196,8 +191,8 @@ void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[
 	const char *other = ct_arena_text(report->memory, b->job, sizeof(b->job));
 
 	report->run.is_two_jobs = 1;
-	ct_verdict_doubt(report, "report each job by itself",
-			 "traces of two jobs, %s and %s, were read as one run", first, other);
+	ct_verdict_say(report, CT_SAYS_TWO_JOBS, CT_CONFIDENCE_NONE,
+		       CT_WORDS({ "{first}", first }, { "{other}", other }));
 }
 
 const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const struct ct_model *model,
@@ -209,13 +204,12 @@ const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const stru
 	if (!report->run.n_missing || slot == model->n_slots)
 		return "";
 	of = &arrivals->all[slot];
-	return ct_arena_printf(
-		report->memory,
-		"of the recorded ranks, rank %s was last in %s of %s operations, at a cost of %s "
-		"(%s); a missing rank may be later",
-		ct_text_rank(model->slots[slot].rank).s, ct_text_count(of->last).s,
-		ct_text_count(of->met).s, ct_prose_ns(of->alone_ns).s,
-		ct_share_text(report, of->alone_ns));
+	return ct_note_text(report, CT_NOTE_LAST_ON_RECORD,
+			    CT_WORDS({ "{rank}", ct_text_rank(model->slots[slot].rank).s },
+				     { "{n}", ct_text_count(of->last).s },
+				     { "{all}", ct_text_count(of->met).s },
+				     { "{time}", ct_prose_ns(of->alone_ns).s },
+				     { "{share}", ct_share_text(report, of->alone_ns) }));
 }
 
 /* ---- how processes ended ---- */
@@ -267,18 +261,20 @@ static const char *how_text(const struct ct_report_process *p, struct ct_arena *
 			       p->left ? " without MPI_Finalize" : "");
 }
 
-static const char *when_text(const struct ct_report_process *p, struct ct_arena *memory)
+static const char *when_text(const struct ct_report_process *p, const struct ct_report *report)
 {
 	uint64_t after = p->ended_after_at_ns, before = p->ended_before_at_ns;
 
 	if (after != CT_UNKNOWN && before != CT_UNKNOWN && before - after > before / 100)
-		return ct_arena_printf(memory, ", at %s..%s", ct_prose_ns(after).s,
-				       ct_prose_ns(before).s);
+		return ct_note_text(report, CT_NOTE_ENDED_BETWEEN,
+				    CT_WORDS({ "{after}", ct_prose_ns(after).s },
+					     { "{before}", ct_prose_ns(before).s }));
 	if (after != CT_UNKNOWN)
-		return ct_arena_printf(memory, ", at %s", ct_prose_ns(after).s);
+		return ct_note_text(report, CT_NOTE_ENDED_AFTER,
+				    CT_WORDS({ "{after}", ct_prose_ns(after).s }));
 	if (p->last_heartbeat_at_ns != CT_UNKNOWN)
-		return ct_arena_printf(memory, ", last heartbeat at %s",
-				       ct_prose_ns(p->last_heartbeat_at_ns).s);
+		return ct_note_text(report, CT_NOTE_LAST_HEARTBEAT,
+				    CT_WORDS({ "{time}", ct_prose_ns(p->last_heartbeat_at_ns).s }));
 	return "";
 }
 
@@ -296,12 +292,9 @@ static const char *silent_text(const struct ct_report *report)
 		const struct ct_report_process *p = &report->processes[report->ended[i]];
 
 		if (p->silent_ns)
-			return ct_arena_printf(
-				report->memory,
-				"the last heartbeat of rank %s was at %s, %s before any other "
-				"rank's",
-				ct_text_rank(p->rank).s, ct_prose_ns(p->last_heartbeat_at_ns).s,
-				ct_prose_ns(p->silent_ns).s);
+			return ct_note_text(report, CT_NOTE_SILENT,
+					    CT_WORDS({ "{rank}", ct_text_rank(p->rank).s },
+						     { "{time}", ct_prose_ns(p->silent_ns).s }));
 	}
 	return "";
 }
@@ -315,19 +308,26 @@ static const char *together_text(const struct ct_report *report)
 
 	for (size_t i = 0; i < report->n_ended; i++)
 		n += report->processes[report->ended[i]].how.kill_by == end->kill_by;
-	return ct_arena_printf(
-		report->memory,
-		"%zu ranks were ended by pid %u (signal %d); the reason is not on record", n,
-		end->kill_by, end->kill_signal);
+	return ct_note_text(report, CT_NOTE_ENDED_TOGETHER,
+			    CT_WORDS({ "{n}", ct_text_count(n).s },
+				     { "{pid}", ct_text_exact(end->kill_by).s },
+				     { "{signal}", ct_text_exact((uint64_t)end->kill_signal).s }));
 }
 
-const char *ct_ends_text(const struct ct_report *report)
+/* Two parts of a sentence; either may be "". */
+static const char *join(const struct ct_report *report, const char *a, const char *b,
+			const char *between)
+{
+	return *a && *b ? ct_arena_printf(report->memory, "%s%s%s", a, between, b) : *a ? a : b;
+}
+
+/* Which process failed; what else is known of it and of the others goes to `rest`, "": nothing. */
+static const char *first_end(const struct ct_report *report, const char **rest)
 {
 	const struct ct_report_process *first = NULL;
-	struct ct_arena *memory = report->memory;
-	const char *how, *when, *others = "";
 	size_t n = 0;
 
+	*rest = "";
 	for (size_t i = 0; i < report->n_ended; i++) {
 		const struct ct_report_process *p = &report->processes[report->ended[i]];
 
@@ -336,14 +336,28 @@ const char *ct_ends_text(const struct ct_report *report)
 	}
 	if (!first)
 		return silent_text(report);
-	if (report->ended_together)
+	if (report->ended_together) {
+		*rest = ct_note_text(report, CT_NOTE_REASON_UNKNOWN, CT_NO_WORDS);
 		return together_text(report);
-	how = how_text(first, memory);
-	when = when_text(first, memory);
+	}
+	if (is_first(report, first))
+		*rest = ct_note_text(report, CT_NOTE_WAS_FIRST, CT_NO_WORDS);
+	*rest = join(report, *rest, when_text(first, report), ", ");
 	if (n > 1)
-		others = ct_arena_printf(memory, " (%zu more ended badly)", n - 1);
-	return ct_arena_printf(memory, "rank %s %s%s%s%s", ct_text_rank(first->rank).s, how,
-			       is_first(report, first) ? " before the others" : "", when, others);
+		*rest = join(report, *rest,
+			     ct_note_text(report, CT_NOTE_OTHERS_ENDED,
+					  CT_WORDS({ "{n}", ct_text_count(n - 1).s })),
+			     ", ");
+	return ct_note_text(report, CT_NOTE_RANK_ENDED,
+			    CT_WORDS({ "{rank}", ct_text_rank(first->rank).s },
+				     { "{how}", how_text(first, report->memory) }));
+}
+
+const char *ct_ends_text(const struct ct_report *report)
+{
+	const char *rest, *end = first_end(report, &rest);
+
+	return join(report, end, rest, report->ended_together ? "; " : " ");
 }
 
 /* ---- what had not ended ---- */
@@ -357,35 +371,30 @@ uint64_t ct_open_unexplained(const struct ct_report *report)
 	return report->open_launches;
 }
 
+static const char *operations(const struct ct_report *report, uint64_t n)
+{
+	return ct_counted(report, n, "operation", "operations");
+}
+
 const char *ct_open_text(const struct ct_report *report, uint64_t n)
 {
-	return ct_arena_printf(
-		report->memory,
-		"%s operation%s unfinished at the end of the trace (`commtrace hang` "
-		"lists them)",
-		ct_text_count(n).s, n == 1 ? " is" : "s are");
+	return ct_note_text(report, CT_NOTE_UNFINISHED,
+			    CT_WORDS({ "{operations}", operations(report, n) }));
 }
 
 static const char *stuck_text(const struct ct_report *report, const struct ct_stuck_sum *stuck)
 {
-	struct ct_arena *memory = report->memory;
-	const char *had = report->run.processes_running ? "have" : "had";
-
 	if (stuck->late)
-		return ct_arena_printf(
-			memory,
-			"%u operation%s %s been in flight for longer than COMMTRACE_HANG_AFTER",
-			stuck->late, stuck->late == 1 ? "" : "s",
-			stuck->late == 1 && had[2] == 'v' ? "has" : had);
+		return ct_note_text(report, CT_NOTE_IN_FLIGHT_LONG,
+				    CT_WORDS({ "{operations}", operations(report, stuck->late) }));
 	if (stuck->unusual)
-		return ct_arena_printf(memory,
-				       "%u operation%s in flight for up to %s so far, much longer "
-				       "than usual in this run",
-				       stuck->unusual, stuck->unusual == 1 ? " is" : "s are",
-				       ct_prose_ns(stuck->longest_ns).s);
-	return ct_arena_printf(memory, "%u operation%s had not returned when %s ended", stuck->all,
-			       stuck->all == 1 ? "" : "s",
-			       report->run.processes_running ? "their processes" : "recording");
+		return ct_note_text(report, CT_NOTE_IN_FLIGHT_UNUSUAL,
+				    CT_WORDS({ "{operations}", operations(report, stuck->unusual) },
+					     { "{time}", ct_prose_ns(stuck->longest_ns).s }));
+	return ct_note_text(report,
+			    report->run.processes_running ? CT_NOTE_IN_FLIGHT_RUNNING
+							  : CT_NOTE_IN_FLIGHT,
+			    CT_WORDS({ "{operations}", operations(report, stuck->all) }));
 }
 
 /* Were all processes with a known end killed? Then the operation that they were in comes first. */
@@ -401,24 +410,25 @@ static int were_killed(const struct ct_report *report)
 	return 1;
 }
 
-#define FIND_END                                                                                   \
-	"look at the log of the rank that ended first, and at dmesg (OOM killer, Xid); commtrace " \
-	"hang shows what each rank was in"
-
 void ct_verdict_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 {
-	const char *open = stuck->all ? stuck_text(report, stuck) : "",
-		   *ends = ct_ends_text(report);
+	const char *open = stuck->all ? stuck_text(report, stuck) : "", *rest;
+	const char *end = first_end(report, &rest);
 
-	if (*ends && *open && were_killed(report))
-		ct_verdict_doubt(report, FIND_END, "%s; %s; the reason is not known", open, ends);
-	else if (*ends && *open)
-		ct_verdict_doubt(report, FIND_END, "%s; %s; the reason is not known", ends, open);
-	else if (*ends || *open)
-		ct_verdict_doubt(report, FIND_END, "%s%s; the reason is not known", ends, open);
+	if (*open && (!*end || were_killed(report))) {
+		rest = join(report, end, rest, " ");
+		end = open;
+	} else {
+		rest = join(report, rest, open, "; ");
+	}
+	if (!*end)
+		ct_verdict_say(report, CT_SAYS_ENDS_UNKNOWN, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{processes}", ct_counted(report, report->n_ended,
+								    "process", "processes") }));
+	else if (!*rest)
+		ct_verdict_say(report, CT_SAYS_ENDED_ALONE, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{ended}", end }));
 	else
-		ct_verdict_doubt(report, FIND_END,
-				 "%zu process%s ended in a way that was not recorded; the reason "
-				 "is not known",
-				 report->n_ended, report->n_ended == 1 ? "" : "es");
+		ct_verdict_say(report, CT_SAYS_ENDED, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{ended}", end }, { "{rest}", rest }));
 }

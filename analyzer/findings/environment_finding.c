@@ -102,9 +102,7 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 	ct_finding_ranks(list, f, ranks, n_ranks);
 	ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN);
 	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	f->headline = ct_arena_printf(memory, "%s%s on rank%s %s", names,
-				      n > (int)NAMES_SHOWN ? ",..." : "", n_ranks == 1 ? "" : "s",
-				      text);
+	f->headline = ct_arena_printf(memory, "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
 	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s", names,
 				  n > (int)NAMES_SHOWN ? ",..." : "", text);
 }

@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-#include "analyzer/base/arena.h"
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/headline.h"
+#include "analyzer/findings/verdict_text.h"
 
 /* Waiting time of the rank that waited longest, of the run; NAN: not known for all. */
 static double exposed_of_run(const struct ct_report *report)
@@ -30,6 +31,14 @@ double ct_gain_exposed_pct(const struct ct_report *report)
 	return e->covered_pct >= 100 * CT_MOST ? e->max_pct + e->err_pct : exposed_of_run(report);
 }
 
+const char *ct_gain_exposed_text(const struct ct_report *report)
+{
+	double pct = ct_gain_exposed_pct(report);
+
+	return report->exposed.covered_pct >= 100 * CT_MOST ? ct_pct_text(report, pct)
+							    : ct_run_share_text(report, pct);
+}
+
 double ct_gain_pct(const struct ct_report *report)
 {
 	double played = report->whatif.free_gain_pct + report->whatif.error_pct;
@@ -52,6 +61,14 @@ double ct_gain_wait_pct(const struct ct_report *report)
 	return 100 * sum / n / (double)report->run.duration_ns;
 }
 
+const char *ct_gain_wait_text(const struct ct_report *report)
+{
+	double pct = ct_gain_wait_pct(report);
+
+	return isnan(report->exposed.wait_pct) ? ct_run_share_text(report, pct)
+					       : ct_pct_text(report, pct);
+}
+
 double ct_gain_times_err_pct(const struct ct_report *report)
 {
 	uint64_t ops = 0;
@@ -67,16 +84,13 @@ double ct_gain_times_err_pct(const struct ct_report *report)
 const char *ct_gain_why_not(const struct ct_report *report)
 {
 	if (!report->run.duration_ns)
-		return "all times are one moment";
+		return ct_note_text(report, CT_NOTE_ONE_MOMENT, CT_NO_WORDS);
 	if (ct_gain_times_err_pct(report) > 100 * CT_MOST)
-		return ct_arena_printf(report->memory,
-				       "operations are timed to ± %s each, %s of the run together: "
-				       "a late rank does not show in that",
-				       ct_prose_ns(report->run.time_err_p50_ns).s,
-				       ct_prose_pct(ct_gain_times_err_pct(report)).s);
+		return ct_note_text(
+			report, CT_NOTE_BLURRED,
+			CT_WORDS({ "{err}", ct_prose_ns(report->run.time_err_p50_ns).s }));
 	if (report->whatif.is_contradicted)
-		return "replayed without communication the run would take longer: its times "
-		       "contradict each other";
+		return ct_note_text(report, CT_NOTE_CONTRADICTED, CT_NO_WORDS);
 	return NULL;
 }
 

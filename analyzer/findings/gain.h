@@ -15,9 +15,13 @@ double ct_gain_pct(const struct ct_report *report);
  * not cover most of the run, in % of the run. */
 double ct_gain_exposed_pct(const struct ct_report *report);
 
+/* The same in words: "3.2 % of step time". */
+const char *ct_gain_exposed_text(const struct ct_report *report);
+
 /* Time that ranks waited for each other, %: exposed wait of the median rank if known, else all
  * waits of the mean rank. */
 double ct_gain_wait_pct(const struct ct_report *report);
+const char *ct_gain_wait_text(const struct ct_report *report);
 
 /* The pipeline with the most idle time by its schedule, among those with a known schedule of all
  * stages; NULL: none. And that time, %. */

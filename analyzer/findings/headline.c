@@ -2,6 +2,7 @@
 #include "analyzer/findings/headline.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/base/template.h"
 #include "analyzer/base/units.h"
@@ -9,12 +10,29 @@
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
-#define MOST_RANKS 4u /* size: that fit the line */
+#define MOST_ALL 24u /* size: columns of a host's name */
 
 static const char *const patterns[] = {
 #define HEADLINE(kind, verdict, text) [CT_FINDING_##kind] = text,
 #include "analyzer/findings/headlines.def"
 };
+
+/* How much a headline spells out, from all to what always fits. */
+static const struct detail {
+	unsigned ranks; /* at most so many numbers; 0: how many there are */
+	size_t host;	/* columns; 0: without it */
+	int is_brief;	/* costs without percentage, calls without communicator */
+} details[] = { { 4, MOST_ALL, 0 }, { 4, 15, 0 }, { 4, 12, 0 }, { 2, 8, 0 },
+		{ 2, 0, 0 },	    { 2, 8, 1 },  { 0, 0, 0 },	{ 0, 0, 1 } };
+
+size_t ct_headline_columns(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
 
 /* ---- what it costs ---- */
 
@@ -42,10 +60,33 @@ static double share(const struct ct_report *report, double ns)
 	return all > 0 ? fmin(100, 100 * ns / all) : NAN;
 }
 
+static const char *of_text(const struct ct_report *report, double pct)
+{
+	return ct_arena_printf(report->memory, "%s of %s", ct_prose_pct(pct).s,
+			       ct_share_of(report));
+}
+
 const char *ct_share_text(const struct ct_report *report, uint64_t ns)
 {
-	return ct_arena_printf(report->memory, "%s of %s",
-			       ct_prose_pct(ns == CT_UNKNOWN ? NAN : share(report, (double)ns)).s,
+	return of_text(report, ns == CT_UNKNOWN ? NAN : share(report, (double)ns));
+}
+
+const char *ct_run_share_text(const struct ct_report *report, double pct)
+{
+	return of_text(report, share(report, pct / 100 * (double)report->run.duration_ns));
+}
+
+const char *ct_pct_text(const struct ct_report *report, double pct)
+{
+	return report->exposed.of_steps ? of_text(report, pct) : ct_run_share_text(report, pct);
+}
+
+const char *ct_pct_err_text(const struct ct_report *report, double pct, double err)
+{
+	double of = report->exposed.of_steps ? 1
+					     : share(report, (double)report->run.duration_ns) / 100;
+
+	return ct_arena_printf(report->memory, "%s of %s", ct_prose_pct_err(pct * of, err * of).s,
 			       ct_share_of(report));
 }
 
@@ -68,12 +109,11 @@ static double share_of_finding(const struct ct_finding *f, const struct ct_repor
 /* "33.8 % of step time" */
 static const char *share_text(const struct ct_finding *f, const struct ct_report *report)
 {
-	return ct_arena_printf(report->memory, "%s%s of %s", f->at_most ? "at most " : "",
-			       ct_prose_pct(share_of_finding(f, report)).s, ct_share_of(report));
+	return ct_arena_printf(report->memory, "%s%s", f->at_most ? "at most " : "",
+			       of_text(report, share_of_finding(f, report)));
 }
 
-/* "15.4 ± 2.3 ms/step (33.8 % of step time)"; without steps "1.23 ± 0.18 s (33.8 % of the run)" */
-static const char *cost_text(const struct ct_finding *f, const struct ct_report *report)
+const char *ct_finding_per_step(const struct ct_finding *f, const struct ct_report *report)
 {
 	double pct = share_of_finding(f, report), all = steps_ns(report),
 	       loss = (double)f->time_lost_ns;
@@ -89,38 +129,88 @@ static const char *cost_text(const struct ct_finding *f, const struct ct_report 
 	cost = ct_prose_ns_err(per_step, f->time_lost_err_ns == CT_UNKNOWN || loss <= 0
 						 ? NAN
 						 : per_step * (double)f->time_lost_err_ns / loss);
-	return ct_arena_printf(report->memory, "%s%s%s (%s of %s)", f->at_most ? "at most " : "",
-			       cost.s, all > 0 ? "/step" : "", ct_prose_pct(pct).s,
-			       ct_share_of(report));
+	return ct_arena_printf(report->memory, "%s%s%s", f->at_most ? "at most " : "", cost.s,
+			       all > 0 ? "/step" : "");
+}
+
+/* "15.4 ± 2.3 ms/step (33.8 % of step time)"; without steps "1.23 ± 0.18 s (33.8 % of the run)" */
+static const char *cost_text(const struct ct_finding *f, const struct ct_report *report,
+			     int is_brief)
+{
+	const char *cost = ct_finding_per_step(f, report);
+
+	if (is_brief || f->time_lost_ns == CT_UNKNOWN)
+		return cost;
+	return ct_arena_printf(report->memory, "%s (%s)", cost,
+			       of_text(report, share_of_finding(f, report)));
 }
 
 /* ---- its words ---- */
 
-static const char *ranks_text(const struct ct_finding *f, struct ct_arena *memory)
+static const char *ranks_text(const struct ct_finding *f, struct ct_arena *memory, unsigned most)
 {
-	return ct_arena_printf(memory, "rank%s %s", f->n_ranks == 1 ? "" : "s",
-			       ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS));
+	if (f->n_ranks > 1 && !most)
+		return ct_arena_printf(memory, "%zu ranks", f->n_ranks);
+	return ct_ranks_words(memory, f->ranks, f->n_ranks, most ? most : 1);
 }
 
-static const char *host_text(const struct ct_finding *f, struct ct_arena *memory)
+/* Without its domain where that is too long, then cut in the middle, since names differ at their
+ * ends. */
+static const char *host_text(const struct ct_finding *f, struct ct_arena *memory, size_t columns)
 {
-	return f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
+	const char *host = f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
+	size_t n = strlen(host), head = columns > 3 ? (columns - 2) / 2 : 0;
+
+	if (n > columns)
+		n = strcspn(host, ".");
+	if (n <= columns)
+		return ct_arena_printf(memory, "%.*s", (int)n, host);
+	return head ? ct_arena_printf(memory, "%.*s..%.*s", (int)head, host,
+				      (int)(columns - 2 - head), host + n - (columns - 2 - head))
+		    : "";
 }
 
-static const char *who_text(const struct ct_finding *f, struct ct_arena *memory)
+static const char *who_text(const struct ct_finding *f, struct ct_arena *memory,
+			    const struct detail *detail)
 {
-	const char *host = host_text(f, memory);
+	const char *host = host_text(f, memory, detail->host);
 
-	return ct_arena_printf(memory, "%s%s%s%s", ranks_text(f, memory), *host ? " (" : "", host,
-			       *host ? ")" : "");
+	return ct_arena_printf(memory, "%s%s%s%s", ranks_text(f, memory, detail->ranks),
+			       *host ? " (" : "", host, *host ? ")" : "");
+}
+
+const char *ct_finding_who(const struct ct_finding *f, struct ct_arena *memory, size_t columns)
+{
+	const char *who = "";
+
+	for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
+		who = who_text(f, memory, &details[i]);
+		if (ct_headline_columns(who) <= columns)
+			break;
+	}
+	return who;
 }
 
 /* "AllReduce on 6df510e2"; where no communicator is known, the ranks. */
-static const char *op_text(const struct ct_finding *f, struct ct_arena *memory)
+static const char *op_text(const struct ct_finding *f, struct ct_arena *memory,
+			   const struct detail *detail)
 {
 	if (!f->comm_hash || !f->op_name)
-		return who_text(f, memory);
+		return who_text(f, memory, detail);
 	return ct_arena_printf(memory, "%s on %08llx", f->op_name,
+			       (unsigned long long)(f->comm_hash >> 32));
+}
+
+/* "AllReduce #16 of 3f2a91c0" */
+static const char *call_text(const struct ct_finding *f, struct ct_arena *memory,
+			     const struct detail *detail)
+{
+	const char *call = ct_arena_printf(memory, "%s #%.0f", f->op_name ? f->op_name : "?",
+					   ct_finding_fact(f, "first_seq"));
+
+	if (detail->is_brief)
+		return call;
+	return ct_arena_printf(memory, "%s of %08llx", call,
 			       (unsigned long long)(f->comm_hash >> 32));
 }
 
@@ -138,18 +228,20 @@ static const char *every_text(const struct ct_finding *f, struct ct_arena *memor
 	return every > 0 ? ct_arena_printf(memory, "every %.0f steps", every) : "now and then";
 }
 
-void ct_headline(struct ct_finding *f, const struct ct_report *report)
+static const char *fill(const struct ct_finding *f, const struct ct_report *report,
+			const struct detail *detail)
 {
 	struct ct_arena *memory = report->memory;
 	const char *stage = ct_arena_printf(memory, "%.0f", ct_finding_fact(f, "stage"));
 	const char *first = ct_arena_printf(memory, "%llu", (unsigned long long)f->step_first);
 	const char *text;
 	const struct ct_word words[] = {
-		{ "{who}", who_text(f, memory) },
-		{ "{ranks}", ranks_text(f, memory) },
-		{ "{host}", host_text(f, memory) },
+		{ "{who}", who_text(f, memory, detail) },
+		{ "{ranks}", ranks_text(f, memory, detail->ranks) },
+		{ "{host}", host_text(f, memory, detail->host ? detail->host : 12) },
 		{ "{costs}", f->n_ranks == 1 ? "costs" : "cost" },
-		{ "{cost}", cost_text(f, report) },
+		{ "{their}", f->n_ranks == 1 ? "its" : "their" },
+		{ "{cost}", cost_text(f, report, detail->is_brief) },
 		{ "{share}", share_text(f, report) },
 		{ "{own}", f->headline ? f->headline
 			   : f->cause  ? f->cause
@@ -160,10 +252,42 @@ void ct_headline(struct ct_finding *f, const struct ct_report *report)
 		{ "{first}", first },
 		{ "{before}", fact_ns(f, "step_before", memory) },
 		{ "{after}", fact_ns(f, "step_after", memory) },
-		{ "{op}", op_text(f, memory) },
-		{ "{at}", f->confidence == CT_CONFIDENCE_LOW ? "at or between" : "at" },
+		{ "{op}", op_text(f, memory, detail) },
+		{ "{call}", call_text(f, memory, detail) },
+		{ "{at}", f->confidence == CT_CONFIDENCE_LOW ? "near" : "at" },
 	};
 
-	text = ct_template_fill(memory, patterns[f->kind], words, sizeof(words) / sizeof(words[0]));
-	f->headline = text ? text : "";
+	text = ct_template_fill(memory, f->pattern ? f->pattern : patterns[f->kind], words,
+				sizeof(words) / sizeof(words[0]));
+	return text ? text : "";
+}
+
+/* ---- what fits the line ---- */
+
+const char *ct_headline_fit(struct ct_arena *memory, const char *title, const char *text)
+{
+	size_t room = CT_HEADLINE_COLUMNS - ct_headline_columns(title) - strlen(": "), bytes = 0,
+	       n = 0;
+
+	if (ct_headline_columns(text) <= room)
+		return text;
+	for (; n < room - strlen("..."); n++) {
+		bytes++;
+		while (((unsigned char)text[bytes] & 0xc0) == 0x80)
+			bytes++;
+	}
+	return ct_arena_printf(memory, "%.*s...", (int)bytes, text);
+}
+
+void ct_headline(struct ct_finding *f, const struct ct_report *report)
+{
+	const char *title = ct_finding_title(f->kind), *text = "";
+
+	for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
+		text = fill(f, report, &details[i]);
+		if (ct_headline_columns(title) + strlen(": ") + ct_headline_columns(text) <=
+		    CT_HEADLINE_COLUMNS)
+			break;
+	}
+	f->headline = ct_headline_fit(report->memory, title, text);
 }

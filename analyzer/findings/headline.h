@@ -10,10 +10,30 @@
 /* The denominator of percentages: "step time", "the run". */
 const char *ct_share_of(const struct ct_report *report);
 
-/* "33.8 % of step time": a time of the run as such a share. */
+/* "33.8 % of step time": a time of the run as such a share; a percentage of the run; a percentage
+ * of what exposed communication is measured over; and that with its error. */
 const char *ct_share_text(const struct ct_report *report, uint64_t ns);
+const char *ct_run_share_text(const struct ct_report *report, double pct);
+const char *ct_pct_text(const struct ct_report *report, double pct);
+const char *ct_pct_err_text(const struct ct_report *report, double pct, double err);
 
-/* Sets the finding's headline. Needs the report's steps and ranks. */
+/* "rank 5 (node1)", "ranks 1,4", "12 ranks": what fits so many columns. */
+const char *ct_finding_who(const struct ct_finding *finding, struct ct_arena *memory,
+			   size_t columns);
+
+/* "at most 15.4 ± 2.3 ms/step": without steps all of it. */
+const char *ct_finding_per_step(const struct ct_finding *finding, const struct ct_report *report);
+
+#define CT_HEADLINE_COLUMNS 80u /* size: columns of a headline with its title */
+
+/* Characters of UTF-8. */
+size_t ct_headline_columns(const char *text);
+
+/* The text, cut with "..." where title and text have more columns: names may be of any length. */
+const char *ct_headline_fit(struct ct_arena *memory, const char *title, const char *text);
+
+/* Sets the finding's headline: what fits the line of ranks, host and cost. Needs the report's steps
+ * and ranks. */
 void ct_headline(struct ct_finding *finding, const struct ct_report *report);
 
 #endif

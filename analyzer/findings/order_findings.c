@@ -225,39 +225,25 @@ static int add_awaited(struct ct_order_maker *k)
 	return st < 0 ? st : CT_OK;
 }
 
-/* "AllReduce #16 of 3f2a91c0" */
-static const char *call_text(const struct ct_finding *f, struct ct_arena *memory)
-{
-	return ct_arena_printf(memory, "%s #%.0f of %08llx", f->op_name,
-			       ct_finding_fact(f, "first_seq"),
-			       (unsigned long long)(f->comm_hash >> 32));
-}
+enum variant {
+#define OTHER(kind, variant, text) variant,
+#include "analyzer/findings/headlines.def"
+};
 
 /* Which ranks diverged and what they called, for the headline; the cause has the difference. */
-static const char *headline(const struct ct_finding *f, struct ct_arena *memory)
+static void set_headline(struct ct_finding *f)
 {
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_ORDER_NAMED);
-	const char *s = f->n_ranks == 1 ? "" : "s", *call = "";
+	static const char *const patterns[] = {
+#define OTHER(kind, variant, text) [variant] = text,
+#include "analyzer/findings/headlines.def"
+	};
 
-	if (f->kind != CT_FINDING_UNEVEN_INPUT)
-		call = call_text(f, memory);
-	switch (f->kind) {
-	case CT_FINDING_SKIPPED_OP:
-		return ct_arena_printf(memory, "rank%s %s skipped %s", s, ranks, call);
-	case CT_FINDING_EXTRA_OP:
-		return ct_arena_printf(memory, "rank%s %s called one more %s", s, ranks, call);
-	case CT_FINDING_UNEVEN_INPUT:
-		return ct_arena_printf(memory, "rank%s %s ran another number of steps", s, ranks);
-	default:
-		if (strcmp(f->op_name, "Send") == 0)
-			return ct_arena_printf(memory, "messages %s rank%s %s do not match",
-					       f->is_undecided ? "between" : "of", s, ranks);
-		if (f->is_undecided)
-			return ct_arena_printf(memory, "ranks %s made different calls as %s", ranks,
-					       call);
-		return ct_arena_printf(memory, "rank%s %s called %s unlike %s peers", s, ranks,
-				       call, f->n_ranks == 1 ? "its" : "their");
-	}
+	if (f->kind != CT_FINDING_MISMATCH)
+		return;
+	if (strcmp(f->op_name, "Send") == 0)
+		f->pattern = patterns[f->is_undecided ? MESSAGES_UNDECIDED : MESSAGES];
+	else if (f->is_undecided)
+		f->pattern = patterns[UNDECIDED];
 }
 
 /* Does a member make this call in a row beside `seq`? Assumed of a row that is not kept. */
@@ -308,7 +294,7 @@ int ct_order_contradictions(const struct ct_model *model, const struct ct_order_
 		k.order = NULL; /* it begins somewhere */
 		if (st == CT_OK) {
 			make_mismatch(&k, m);
-			k.f->headline = headline(k.f, list->memory);
+			set_headline(k.f);
 			if (k.f->confidence == CT_CONFIDENCE_HIGH)
 				k.f->confidence = CT_CONFIDENCE_MEDIUM;
 		}
@@ -333,7 +319,7 @@ int ct_order_findings(const struct ct_model *model, const struct ct_order_book *
 	if (st == CT_OK && list->n == before)
 		st = add_awaited(&k);
 	for (size_t i = before; i < list->n; i++)
-		list->all[i].headline = headline(&list->all[i], list->memory);
+		set_headline(&list->all[i]);
 	return st;
 }
 

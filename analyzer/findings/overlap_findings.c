@@ -144,7 +144,7 @@ static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
 				 : "compute waits while communicators like this one transfer";
 	f->advice = "start these operations earlier, or prefetch, so that compute overlaps them; "
 		    "where that is not possible, move fewer bytes";
-	f->headline = ct_arena_printf(list->memory, "transfers on %08llx (%s) take",
+	f->headline = ct_arena_printf(list->memory, "%08llx (%s) takes",
 				      (unsigned long long)(p->comm->hash >> 32), role);
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx role=%s%s transfer=%s±%s of=step wait=%s",
@@ -278,7 +278,7 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	f->comm_hash = b->comm->hash;
 	f->cause = "pipeline stages wait for each other longer than the schedule requires";
 	f->advice = "balance the stages' layers, or use more micro-batches";
-	f->headline = "the pipeline's bubble exceeds its schedule by";
+	f->headline = "bubble above its schedule:";
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=step "
 				  "stages=%u microbatches=%.0f",

@@ -111,50 +111,46 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 
 /* ---- what is said of it ---- */
 
-/* One stall is most of it: reports it without blame. */
-static const char *one_stall_text(const struct ct_judgement *j, const struct ct_waited *w,
-				  struct ct_report *report)
+/* Stalls, without blame unless they are one rank's. */
+static void stalls_verdict(const struct ct_judgement *j, const struct ct_waited *w,
+			   struct ct_report *report)
 {
 	const struct ct_stalled *s = &w->stalled;
-	const char *by = "";
-
-	if (s->n == 1 && s->longest_slot < j->model->n_slots &&
-	    (double)s->longest_ns >= CT_ONE_STALL_NS && s->longest_ns >= 2 * j->steps->median_ns)
-		by = ct_arena_printf(report->memory, " by rank %s",
-				     ct_text_rank(j->model->slots[s->longest_slot].rank).s);
-	return ct_arena_printf(report->memory,
-			       "one stall of %s at step %u%s (%s); no rank is steadily late",
-			       ct_prose_ns(s->longest_ns).s, j->steps->first + s->longest_step, by,
-			       ct_share_text(report, s->longest_ns));
-}
-
-static const char *stalls_text(const struct ct_judgement *j, const struct ct_waited *w,
-			       struct ct_report *report)
-{
-	const struct ct_stalled *s = &w->stalled;
-	struct ct_arena *memory = report->memory;
+	const struct ct_rank_state *slots = j->model->slots;
+	const uint32_t n_slots = j->model->n_slots;
+	enum ct_verdict_row row = CT_SAYS_RANKS_STALLED;
+	uint32_t n = s->n, named = CT_STALLED_UNKNOWN;
+	uint64_t ns = w->ns;
+	const char *ranks;
 
 	/* steps that were not examined may have had others */
-	if (is_one_stall(s) && j->blame->n_kept == j->blame->n_steps)
-		return one_stall_text(j, w, report);
-	if (ct_stalled_is_one(s, j->model->n_slots))
-		return ct_arena_printf(
-			memory, "rank %s stalled in %u of %u steps, up to %s each, %s (%s) in all",
-			ct_text_rank(j->model->slots[s->most_slot].rank).s, s->most_n, s->of,
-			ct_prose_ns(s->longest_ns).s, ct_prose_ns(s->most_ns).s,
-			ct_share_text(report, s->most_ns));
-	if (s->slots < 2)
-		return ct_arena_printf(memory,
-				       "stalls in %u of %u steps, up to %s each, %s (%s) in all; "
-				       "which rank stalled is not on record",
-				       s->n, s->of, ct_prose_ns(s->longest_ns).s,
-				       ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
-	return ct_arena_printf(
-		memory,
-		"stalls on %s%u ranks, none in particular: in %u of %u steps, up to %s "
-		"each, %s (%s) in all",
-		s->known_n < s->n ? "at least " : "", s->slots, s->n, s->of,
-		ct_prose_ns(s->longest_ns).s, ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
+	if (is_one_stall(s) && j->blame->n_kept == j->blame->n_steps) {
+		int is_clear = s->n == 1 && s->longest_slot < n_slots &&
+			       (double)s->longest_ns >= CT_ONE_STALL_NS &&
+			       s->longest_ns >= 2 * j->steps->median_ns;
+
+		row = is_clear ? CT_SAYS_ONE_STALL_BY : CT_SAYS_ONE_STALL;
+		named = is_clear ? s->longest_slot : named;
+		ns = s->longest_ns;
+	} else if (ct_stalled_is_one(s, n_slots)) {
+		row = CT_SAYS_RANK_STALLED;
+		named = s->most_slot;
+		n = s->most_n;
+		ns = s->most_ns;
+	} else if (s->slots < 2) {
+		row = CT_SAYS_STALLS_UNKNOWN;
+	}
+	ranks = ct_arena_printf(report->memory, "%s%u", s->known_n < s->n ? "at least " : "",
+				s->slots);
+	ct_verdict_say(
+		report, row, CT_CONFIDENCE_NONE,
+		CT_WORDS({ "{rank}", ct_text_rank(named < n_slots ? slots[named].rank : -1).s },
+			 { "{ranks}", ranks }, { "{n}", ct_text_count(n).s },
+			 { "{all}", ct_text_count(s->of).s },
+			 { "{step}", ct_text_exact(j->steps->first + s->longest_step).s },
+			 { "{longest}", ct_prose_ns(s->longest_ns).s },
+			 { "{time}", ct_prose_ns(ns).s },
+			 { "{share}", ct_share_text(report, ns) }));
 }
 
 const char *ct_waited_last_text(const struct ct_judgement *j, const struct ct_waited *w,
@@ -165,11 +161,12 @@ const char *ct_waited_last_text(const struct ct_judgement *j, const struct ct_wa
 	if (w->slot == CT_STALLED_UNKNOWN)
 		return "";
 	of = &j->arrivals->all[w->slot];
-	return ct_arena_printf(
-		report->memory,
-		"rank %s was last in %s of %s operations, and the others waited %s (%s) for it",
-		ct_text_rank(j->model->slots[w->slot].rank).s, ct_text_count(of->last).s,
-		ct_text_count(of->met).s, ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
+	return ct_note_text(report, CT_NOTE_OFTEN_LAST,
+			    CT_WORDS({ "{rank}", ct_text_rank(j->model->slots[w->slot].rank).s },
+				     { "{n}", ct_text_count(of->last).s },
+				     { "{all}", ct_text_count(of->met).s },
+				     { "{time}", ct_prose_ns(w->ns).s },
+				     { "{share}", ct_share_text(report, w->ns) }));
 }
 
 /* Why not more is known of a rank that stands out. */
@@ -177,16 +174,28 @@ static const char *why_only_last(const struct ct_judgement *j, const struct ct_r
 {
 	const struct ct_engine *e = &j->replay->engine;
 
-	return e->why_not      ? report->whatif.reason
-	       : e->has_graphs ? "CUDA graphs compute and communicate in one span"
-			       : "the cause of waits is not known";
+	if (e->why_not)
+		return report->whatif.reason;
+	return ct_note_text(report, e->has_graphs ? CT_NOTE_ONE_SPAN : CT_NOTE_CAUSE_UNKNOWN,
+			    CT_NO_WORDS);
 }
 
-#define STALLS                                                                                     \
-	"look for what ran at these steps: checkpoint, evaluation, garbage collection, cron "      \
-	"jobs; "                                                                                   \
-	"record more steps to see a pattern"
-#define LAST "profile this rank between collectives; record more steps to judge it"
+static void last_verdict(const struct ct_judgement *j, const struct ct_waited *w,
+			 struct ct_report *report)
+{
+	const struct ct_arrival *of = &j->arrivals->all[w->slot];
+	const char *remedy = report->whatif.remedy;
+
+	ct_verdict_say(
+		report, CT_SAYS_OFTEN_LAST, CT_CONFIDENCE_NONE,
+		CT_WORDS({ "{rank}", ct_text_rank(j->model->slots[w->slot].rank).s },
+			 { "{n}", ct_text_count(of->last).s },
+			 { "{all}", ct_text_count(of->met).s }, { "{time}", ct_prose_ns(w->ns).s },
+			 { "{share}", ct_share_text(report, w->ns) },
+			 { "{why}", why_only_last(j, report) },
+			 { "{remedy}",
+			   remedy ? remedy : ct_note_text(report, CT_NOTE_PROFILE, CT_NO_WORDS) }));
+}
 
 void ct_verdict_waited(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
 		       struct ct_report *report)
@@ -194,28 +203,24 @@ void ct_verdict_waited(const struct ct_judgement *j, const struct ct_waited *w, 
 	report->verdict.gain_max_pct = w->pct;
 	/* the stage before one without a trace seems to be late itself */
 	if (*lacks)
-		ct_verdict_doubt(report, ct_advice_on_lacking(report),
-				 "%s; the rest waited for each other, at most %s (%s)", lacks,
-				 ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
+		ct_verdict_say(report, CT_SAYS_LACKING_WAITS, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{lacks}", lacks },
+					{ "{share}", ct_share_text(report, w->ns) },
+					{ "{remedy}", ct_remedy_of_lacking(report) }));
 	else if (w->in_messages)
-		ct_verdict_doubt(report,
-				 "see who waits for whom in the timeline: commtrace timeline",
-				 "ranks waited for each other's messages, at most %s (%s); which "
-				 "rank delayed which is not on record",
-				 ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
+		ct_verdict_say(report, CT_SAYS_MESSAGES, CT_CONFIDENCE_NONE,
+			       CT_WORDS({ "{time}", ct_prose_ns(w->ns).s },
+					{ "{share}", ct_share_text(report, w->ns) }));
 	else if (w->is_stalls)
-		ct_verdict_doubt(report, STALLS, "%s", stalls_text(j, w, report));
+		stalls_verdict(j, w, report);
 	else
-		ct_verdict_doubt(report, report->whatif.remedy ? report->whatif.remedy : LAST,
-				 "%s; %s", ct_waited_last_text(j, w, report),
-				 why_only_last(j, report));
+		last_verdict(j, w, report);
 }
 
 const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *report)
 {
-	if (w->is_stalls)
-		return ct_arena_printf(report->memory, "stalls in %u of %u steps cost %s",
-				       w->stalled.n, w->stalled.of, ct_share_text(report, w->ns));
-	return ct_arena_printf(report->memory, "ranks waited for each other, at most %s",
-			       ct_share_text(report, w->ns));
+	return ct_note_text(report, w->is_stalls ? CT_NOTE_STALLS : CT_NOTE_WAITED,
+			    CT_WORDS({ "{n}", ct_text_count(w->stalled.n).s },
+				     { "{all}", ct_text_count(w->stalled.of).s },
+				     { "{share}", ct_share_text(report, w->ns) }));
 }

@@ -4,6 +4,7 @@
 #ifndef CT_ANALYZER_FINDINGS_VERDICT_TEXT_H
 #define CT_ANALYZER_FINDINGS_VERDICT_TEXT_H
 
+#include "analyzer/base/template.h"
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/lateness/arrivals.h"
 #include "analyzer/model/model.h"
@@ -12,9 +13,32 @@ void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
 		    enum ct_confidence confidence, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* NOT_ENOUGH_EVIDENCE, without confidence. `advice`: how to get more evidence; NULL: none. */
-void ct_verdict_doubt(struct ct_report *report, const char *advice, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Rows of verdicts.def. */
+enum ct_verdict_row {
+#define VERDICT(name, code, headline, note, advice, command) CT_SAYS_##name,
+#include "analyzer/findings/verdicts.def"
+};
+enum ct_note {
+#define NOTE(name, text) CT_NOTE_##name,
+#include "analyzer/findings/verdicts.def"
+};
+
+/* The verdict of this row, with its note, advice and command. The words are copied. A doubt has no
+ * confidence. */
+void ct_verdict_say(struct ct_report *report, enum ct_verdict_row row,
+		    enum ct_confidence confidence, const struct ct_word *words, size_t n);
+
+/* Appends this note. */
+void ct_verdict_note(struct ct_report *report, enum ct_note note, const struct ct_word *words,
+		     size_t n);
+
+/* The text of a row: a part of a sentence that another row takes as a word. */
+const char *ct_note_text(const struct ct_report *report, enum ct_note note,
+			 const struct ct_word *words, size_t n);
+
+/* "1 operation", "3 operations" */
+const char *ct_counted(const struct ct_report *report, uint64_t n, const char *one,
+		       const char *several);
 
 /* Appends a note; "": nothing. */
 void ct_verdict_add(struct ct_report *report, const char *text);
@@ -29,7 +53,8 @@ void ct_verdict_mention(struct ct_report *report, const char *text);
 void ct_verdict_of_finding(const struct ct_finding *finding, struct ct_report *report);
 
 /* Last step: links the verdict to this finding (NULL: to none), with its advice and command. A
- * verdict with the finding's own sentence has its title: STRAGGLER may be stalls. */
+ * verdict with the finding's own sentence has its title: STRAGGLER may be stalls. The headline is
+ * cut where names make it too long. */
 void ct_verdict_conclude(struct ct_report *report, const struct ct_finding *about);
 
 /* The same in few words, to add to another sentence. */
@@ -51,20 +76,17 @@ uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *slots, uin
 const char *ct_lacking_text(const struct ct_model *model, const struct ct_report *report);
 
 /* The next step where something lacks: of the reason for which most records were dropped. */
-const char *ct_advice_on_lacking(const struct ct_report *report);
+const char *ct_remedy_of_lacking(const struct ct_report *report);
 
 /* Two jobs cannot be judged as one run; `processes`: one of each. */
 void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 			 struct ct_report *report);
 
-/* Why the run cannot be judged; "": it can. */
-const char *ct_missing_text(const struct ct_model *model, const struct ct_report *report);
+/* The verdict where the run cannot be judged; 0: it can, and nothing is done. */
+int ct_verdict_missing(const struct ct_model *model, struct ct_report *report);
 
 /* The remedy for what dropped most records; NULL: there is none, or none were dropped. */
 const char *ct_remedy_text(const struct ct_report *report);
-
-/* The next step where the run cannot be judged. */
-const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_report *report);
 
 /* The rank with a trace that arrived last, if others left none; "": no rank is clearly last. */
 const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const struct ct_model *model,

@@ -143,6 +143,7 @@ struct ct_finding {
 	enum ct_why why;
 	double per_step_ns; /* the loss, by the steps that it is in; NAN: it is in all, or there are
 			       none */
+	const char *pattern;  /* of the headline, as in headlines.def; NULL: that of its kind */
 	const char *headline; /* in a line: which rank, which host, how much per step; without the
 				 title */
 	const char *cause, *advice, *command;

@@ -7,8 +7,11 @@
 
 #include "analyzer/base/arena.h"
 
-/* Ranks as "2" or "1,2,5" or "0,1,2,..." (at most `most` of them); NULL: out of memory. */
+/* Sorted ranks as "2", "0,1,3-15" or "0-2,5,7,..." (at most `most` numbers). "": out of memory. */
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most);
+
+/* "rank 2", "ranks 0,1,3-15" */
+const char *ct_ranks_words(struct ct_arena *memory, const int *ranks, size_t n, size_t most);
 
 /* A host's name as one word that fits into a line; NULL: out of memory. */
 const char *ct_host_word(struct ct_arena *memory, const char *host);

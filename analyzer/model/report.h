@@ -48,6 +48,7 @@ struct ct_hang_run;
 
 struct ct_report_run {
 	const char *dir;
+	const char *words; /* the run in commands to paste, as words of a shell; NULL: not known */
 	const char *job;
 	int restart, starts;
 	uint64_t begin_unix_ns;

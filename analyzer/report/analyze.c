@@ -420,6 +420,8 @@ static int fill(struct analysis *a)
 	struct ct_report *report = a->report;
 	int st = ct_fill_trace(model, report);
 
+	if (a->options->run)
+		report->run.words = ct_arena_printf(report->memory, "%s", a->options->run);
 	st = st ?: ct_fill_job(model, &a->stream.order, report);
 	st = st ?: ct_fill_clocks(model, &a->findings, report);
 	st = st ?: ct_fill_timing(model, report);

@@ -30,6 +30,8 @@ struct ct_analyze_options {
 		uint64_t all); /* bytes that a reading has read, now and then; may be NULL */
 	void *progress_arg;
 	const char *step_anchor; /* COMM:OP[:BYTES] that begins each step; NULL: found by itself */
+	const char *run;     /* as words of a shell, for commands to paste; NULL: the directory on
+				record */
 	uint32_t skip_steps; /* Steps at the beginning that do not count: only order, hangs, exits,
 				dropped records and what recording cost are of the whole run. 0:
 				none; otherwise the run is read twice */

@@ -12,6 +12,7 @@
 #include "analyzer/model/report_rows.h"
 #include "analyzer/order/order_book.h"
 #include "trace/ops.h"
+#include "trace/text.h"
 
 #define MOST_MISSING 65536 /* size: ranks that are named */
 
@@ -196,6 +197,14 @@ static void fill_extent(const struct ct_model *model, struct ct_report_run *run)
 	}
 }
 
+static const char *quoted(const char *path, struct ct_arena *memory)
+{
+	char words[1024];
+
+	return ct_text_quote(words, sizeof(words), path) ? ct_arena_printf(memory, "%s", words)
+							 : NULL;
+}
+
 static int fill_run(const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
@@ -211,6 +220,8 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 		run->dir = *run->dir ? run->dir : NULL;
 		run->job = *run->job ? run->job : NULL;
 	}
+	if (!run->words && run->dir)
+		run->words = quoted(run->dir, report->memory);
 	run->restart = model->restart;
 	run->starts = model->starts->n_starts;
 	run->begin_unix_ns = id ? model->begin_unix_ns : CT_UNKNOWN;

@@ -17,7 +17,7 @@ MEAN_MAX = 18
 MAX = 25
 LEAST = 3  # fewer words are a label, not a sentence
 PAGES = ["*.md"] + [folder + "/**/*.md" for folder in ("analyzer", "docs", "examples", "interpose", "tests", "tools", "trace")]
-TEXTS = ["analyzer/findings/*.c", "analyzer/hang/*.c", "analyzer/model/*.def", "analyzer/hang/*.def"]
+TEXTS = ["analyzer/findings/*.c", "analyzer/findings/*.def", "analyzer/hang/*.c", "analyzer/model/*.def", "analyzer/hang/*.def"]
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*|\'(?:[^\'\\]|\\.)*\'|(%s(?:(?:\s|PRI\w+|/\*.*?\*/)*%s)*)' % (STRING, STRING), re.S | re.M)

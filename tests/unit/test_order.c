@@ -64,7 +64,7 @@ static const struct order_case cases[] = {
 	  FOUR "0,2,3 w 10 Broadcast 5 float32 - 0 a\n1 w 10 Broadcast 5 float32 - 2 a\n",
 	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=root theirs=2 others=0" },
 	{ "two_against_two_name_both", FOUR OF("0,2", 10, 500) OF("1,3", 10, 600), "MISMATCH",
-	  "MISMATCH ranks=0,1,2,3 seq=10 field=count one=600 others=500 ranks_one=1,3 "
+	  "MISMATCH ranks=0-3 seq=10 field=count one=600 others=500 ranks_one=1,3 "
 	  "ranks_others=0,2 "
 	  "confidence=medium" },
 	{ "a_difference_once_is_no_shift",
@@ -83,7 +83,7 @@ static const struct order_case cases[] = {
 	  "ranks 6\n0-5 w 0-9 AllReduce 100 float32 sum - step\n" IN("0,2", 10, 500)
 		  IN("1", 10, 600) "end 0-5 lost\n",
 	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #10 on ranks 0-2 (host0)",
-	  "MISMATCH ranks=0,1,2 seq=10 field=count ranks_one=1 ranks_others=0,2 "
+	  "MISMATCH ranks=0-2 seq=10 field=count ranks_one=1 ranks_others=0,2 "
 	  "confidence=medium" },
 	{ "an_error_path_against_the_usual_one",
 	  "ranks 2\n0,1 w 0-2 AllReduce 10 float32 sum - step\n0 w 3 AllReduce 10 float32 sum - "
@@ -494,7 +494,7 @@ static const struct order_case cases[] = {
 	  "3 w 5 AllReduce 4 float32 sum - a\n4 w 5 AllReduce 5 float32 sum - a\n"
 	  "5 w 5 AllReduce 6 float32 sum - a\n6 w 5 AllReduce 7 float32 sum - a\n"
 	  "7-9 w 5 AllReduce 8 float32 sum - a\n",
-	  "MISMATCH", "MISMATCH ranks=0,1,2,3,4,5,6,7,... seq=5 field=count confidence=medium" },
+	  "MISMATCH", "MISMATCH ranks=0-9 seq=5 field=count confidence=medium" },
 	{ "but_a_majority_among_them_is_one",
 	  "ranks 20\n0-19 w 0-4 AllReduce 100 float32 sum - step\n0 w 5 AllReduce 1 float32 sum - "
 	  "a\n"
@@ -502,7 +502,7 @@ static const struct order_case cases[] = {
 	  "3 w 5 AllReduce 4 float32 sum - a\n4 w 5 AllReduce 5 float32 sum - a\n"
 	  "5 w 5 AllReduce 6 float32 sum - a\n6 w 5 AllReduce 7 float32 sum - a\n"
 	  "7-19 w 5 AllReduce 8 float32 sum - a\n",
-	  "MISMATCH", "MISMATCH ranks=0,1,2,3,4,5,6 seq=5 field=count others=8 confidence=high" },
+	  "MISMATCH", "MISMATCH ranks=0-6 seq=5 field=count others=8 confidence=high" },
 	{ "an_unknown_type_contradicts_nothing",
 	  "ranks 3\n0 w 0-9 AllReduce 7 float32 sum - a\n1 w 0-9 AllReduce 7 elem4 sum - a\n2 w "
 	  "0-9 AllReduce 7 float32 - - a\n",

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/render/text.h"
 #include "analyzer/report/unrelated.h"
 #include "analyzer/steps/anchor_spec.h"
 #include "tools/commtrace/base/codes.h"
@@ -240,8 +241,10 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 {
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	struct ct_err err = { 0 };
+	const struct ct_text_style typed = { .paths = paths->path, .n_paths = paths->n };
 	struct ct_anchor_spec_fault fault;
 	const char *anchor = wishes->anchor;
+	char words[1024];
 	int status;
 
 	if (anchor && ct_anchor_spec_check(anchor, &fault) != CT_OK) {
@@ -251,6 +254,8 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 		return CT_CODE_USAGE;
 	}
 	options.boot_id = ct_host_boot_id();
+	if (paths->n && ct_text_runs(words, sizeof(words), &typed, NULL))
+		options.run = words;
 	options.progress = on_progress;
 	options.step_anchor = anchor;
 	options.skip_steps = wishes->skip_steps;
