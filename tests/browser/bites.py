@@ -13,7 +13,7 @@ from webdriver import Browser  # noqa: E402
 GOOD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>good</title>
 <style>:root{color-scheme:light dark}body{margin:1em;font:16px/1.4 sans-serif}
 text{fill:currentColor}.box{overflow-x:auto;max-width:20em}.wide{width:90em}.hidden{position:absolute;width:1px;height:1px;overflow:hidden}</style></head>
-<body><div class="box"><div class="wide">scrolls in its box</div></div><main><h1>A page</h1><h2>Part</h2><h3>Piece</h3><h2>Other</h2>
+<body><div class="box"><div class="wide">scrolls in its box</div></div><main><h1>A <span data-key="verdict.headline">page</span></h1><h2>Part</h2><h3>Piece</h3><h2>Other</h2>
 <p>Words and <a href="#x">a link</a>.</p><span class="hidden">for readers of the screen</span>
 <table aria-label="values"><tr><th><button style="all:unset">Name</button><th class="number" style="text-align:right">Much</tr><tr><td>one<td style="text-align:right">1000000</tr></table>
 <button>Press</button><label>Find <input type="search"></label>
@@ -45,6 +45,10 @@ SEEN = [
     (checks.order, "<section id='ops'><p class='body'></p></section>"),
     (checks.cards, "<div id='findings'><div class='finding'><div class='title'>STRAGGLER<h3>Straggler</h3></div></div></div>"),
     (checks.cards, "<div id='findings'><div class='finding'><div class='title'><h3>Straggler</h3></div><a href='https://ui.perfetto.dev/'>x</a></div></div>"),
+    (checks.hollow, "<div class='table'><table><tr><th>a<th>b</tr><tr><td>1<td>n/a</tr><tr><td>2<td></tr></table></div>"),
+    (checks.hollow, "<dl class='facts'><div><dt>missing</dt><dd>n/a</dd></div></dl>"),
+    (checks.hollow, "<span>5 ms<span class='err'>&nbsp;&plusmn;&nbsp;0 ns</span></span>"),
+    (checks.once, "<section id='verdict'><p class='why'><span data-key='verdict.cause'>late to all</span></p></section><div class='finding'><h3><span data-key='findings.0.headline'>page</span></h3><p data-key='findings.0.cause'>late to all</p></div>"),
     (checks.contrast, "<p style='background:#fff;color:#999'>faint</p>"),
     (checks.contrast, "<p style='background:#fff;color:#000;opacity:0.4'>faint</p>"),
     (checks.contrast, "<div style='background:#222'><p style='color:#444'>faint</p></div>"),
@@ -82,7 +86,8 @@ class Bites(unittest.TestCase):
             self.browser.scheme(scheme)
             for width in (390, 1280):
                 self.browser.size(width)
-                for check, found in self.complaints(GOOD, checks.console, checks.requests, *checks.STILL, *checks.LAID_OUT, checks.order, checks.cards).items():
+                for check, found in self.complaints(GOOD, checks.console, checks.requests, *checks.STILL, *checks.LAID_OUT, checks.order, checks.cards, checks.once,
+                                                           checks.whole_figures).items():
                     self.assertEqual(found, [], f"{check.__name__} {scheme} {width}")
 
     def test_each_break_is_complained_of(self):
@@ -98,6 +103,10 @@ class Bites(unittest.TestCase):
                                  "document.querySelector('main').append(e)", piece)
                 self.assertTrue(check(self.browser))
                 self.browser.run("document.getElementById('broken').remove()")
+
+    def test_a_headline_that_is_cut_in_a_figure_is_complained_of(self):
+        for piece in ("5 ms/step", "5 \u00b1 1", "22.0 %"):
+            self.assertTrue(self.complaints(GOOD.replace("<h1>A ", "<h1>" + piece), checks.whole_figures)[checks.whole_figures])
 
     def test_a_page_without_language_or_title_is_complained_of(self):
         for piece in (' lang="en"', "<title>good</title>"):

@@ -150,7 +150,9 @@ CONTENT = {
     "expect": lambda r: r["expect"], "scorecard": lambda r: r["scorecard"]["parts"], "pic-slowdown": lambda r: r["what_if"]["s"],
     "pic-exposed": lambda r: any(step["exposed_ns"] is not None for step in r["steps"]["items"]),
     "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
-    "links": lambda r: r["links"], "steps": lambda r: r["steps"]["count"], "exposed": lambda r: r["overlap"],
+    "links": lambda r: any(link[key] is not None for link in r["links"] for key in ("beta_Bps", "alpha_ns", "expected_Bps", "efficiency_ratio")),
+    "steps": lambda r: r["steps"]["count"],
+    "exposed": lambda r: any(row[key] is not None for row in r["overlap"] for key in ("exposed_ns", "hidden_ns", "comm_ns", "overlap_ratio")),
     "idle": lambda r: r["stream_idle"], "stages": lambda r: r["stages"], "dropped": lambda r: r["dropped"] or r["invisible"],
     "clocks": lambda r: r["clocks"], "ends": lambda r: r["ended"] or r["in_flight"], "overhead": lambda r: r["overhead"],
 }
@@ -168,12 +170,37 @@ WORDS = {"verdict": ("title", "headline", "cause", "note", "advice", "command"),
 
 
 def words(browser, report):
-    """What the text report says of the verdict and of each finding is on the page, too."""
+    """What the text report says of the verdict and of each finding is on the page, too; what the verdict says need not be there again."""
     there = {key for key, _, _ in probe(browser, "values")}
-    said = [(f"verdict.{key}", report["verdict"][key]) for key in WORDS["verdict"]]
+    above = set(browser.run("return [...document.querySelectorAll('#verdict [data-key]')].map(e => e.dataset.key)"))
+    verdict = report["verdict"]
+    wanted = [(f"verdict.{key}", verdict[key], above) for key in WORDS["verdict"]]
     for i, finding in enumerate(report["findings"]):
-        said += [(f"findings.{i}.{key}", finding[key]) for key in WORDS["findings"]]
-    return [f"{key} is not on the page" for key, text in said if text is not None and key not in there]
+        is_verdict = finding["headline"] == verdict["headline"]
+        wanted += [(f"findings.{i}.{key}", finding[key], above if is_verdict and key in ("where", "note") else there)
+                   for key in WORDS["findings"] if key == "headline" or not is_verdict or finding[key] != verdict.get(key)]
+    return [f"{key} is not where it belongs" for key, text, place in wanted if text is not None and key not in place]
+
+
+def once(browser):
+    """What the verdict says of cause and advice is not said again in the card of what it is about."""
+    return browser.run("""
+        const said = [...document.querySelectorAll('#verdict :is(.why, .command) [data-key]')].map(e => e.textContent);
+        const headline = document.querySelector('h1 [data-key="verdict.headline"]')?.textContent;
+        const cards = [...document.querySelectorAll('.finding')].filter(e => e.querySelector('h3 [data-key]')?.textContent === headline);
+        return cards.flatMap(e => [...e.querySelectorAll('[data-key]')]).filter(e => said.includes(e.textContent))
+            .map(e => `'${e.textContent.slice(0, 60)}' is in the verdict and again as ${e.dataset.key}`)""")
+
+
+def hollow(browser):
+    """No column is empty or n/a throughout, no fact is n/a, and no error is 0."""
+    return probe(browser, "hollow")
+
+
+def whole_figures(browser):
+    """No line of the headline ends between a number and its unit or error."""
+    text = browser.run("return document.querySelector('h1').textContent")
+    return [f"'{text}' can be cut at '{piece}'" for piece in re.findall("\\d (?:[num]?s\\b|%|\u00b1)|\u00b1 \\d", text)]
 
 
 def cards(browser):
@@ -192,5 +219,5 @@ def cards(browser):
 
 
 SAID = (outline, names, document)
-LAID_OUT = (width, overlap, cut, aligned, columns)
+LAID_OUT = (width, overlap, cut, aligned, columns, hollow)
 STILL = (width, overlap, contrast) + SAID

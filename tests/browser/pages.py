@@ -34,7 +34,7 @@ class Pages(WithPages):
                     self.none(check(self.browser), check=check.__name__, page=page.name, scheme=scheme, width=width)
             self.browser.size(WIDTHS[0])
             self.none(checks.width(self.browser), check="width", page=page.name, scheme=scheme, width=WIDTHS[0])
-            for check in checks.SAID + (checks.order, checks.cards):
+            for check in checks.SAID + (checks.order, checks.cards, checks.once, checks.whole_figures):
                 self.none(check(self.browser), check=check.__name__, page=page.name)
             self.none(checks.present(self.browser, page.report), check="present", page=page.name)
             self.none(checks.words(self.browser, page.report), check="words", page=page.name)
@@ -54,6 +54,23 @@ class Pages(WithPages):
             self.assertLessEqual([is_open for _, is_open in folds], [False] * 2, page.name)
             self.browser.run("document.querySelector('#contents a[href=\"#run\"]').click()")
             self.assertTrue(self.browser.run("return document.getElementById('run').checkVisibility()"), page.name)
+
+    def test_no_two_columns_of_a_table_have_the_same_heading(self):
+        self.open(next(iter(self.pages.values())))
+        for table, columns in self.browser.run("return ct.words.columns").items():
+            titles = [column["title"] for column in columns]
+            self.assertEqual(sorted(titles), sorted(set(titles)), table)
+
+    def test_the_legend_of_bandwidths_has_what_is_drawn(self):
+        """A line through one point is none."""
+        for page in self.pages.values():
+            self.open(page)
+            self.unroll(1280)
+            lines = self.browser.run("""
+                const [view] = ct.charts.charts.find(chart => chart.name === 'curves').views;
+                return view ? [view.series.find(one => one.look === 'line')?.y.filter(y => y !== null).length > 1,
+                    [...document.querySelectorAll('[data-picture=curves] svg text')].some(e => e.textContent === 'fit')] : [0, 0]""")
+            self.assertEqual(*lines, page.name)
 
     def test_the_title_is_the_command_and_the_date(self):
         for page in self.pages.values():

@@ -266,10 +266,29 @@ function columns() {
 		.map(table => [table.ariaLabel || "", [...table.rows[0].cells].filter(shown).length]);
 }
 
+/* What is shown and has no content: columns of tables whose rows are all in sight, facts, errors. */
+function hollow() {
+	const isEmpty = text => /^(n\/a|\s*)$/.test(text.replace(/\u00a0/g, " "));
+	const found = [...document.querySelectorAll("main .facts:not(.even) dd")].filter(e => shown(e) && isEmpty(e.textContent))
+		.map(e => `'${e.previousElementSibling.textContent}' is n/a`);
+
+	for (const e of document.querySelectorAll("main .err"))
+		if (/^\s*\u00b1\s0(?![.\d])/.test(e.textContent))
+			found.push(`the error of '${e.parentElement.textContent}' is 0`);
+	for (const table of document.querySelectorAll("main .table")) {
+		const rows = [...table.querySelectorAll("tr")].map(row => [...row.cells].filter(shown)), leaf = table.querySelector(".leaf");
+
+		for (const [c, th] of (leaf && !leaf.hidden || rows.length < 2 ? [] : rows[0]).entries())
+			if (rows.slice(1).every(row => isEmpty(row[c].textContent)))
+				found.push(`column '${th.textContent}' has no content`);
+	}
+	return found.slice(0, 8);
+}
+
 /* The sections and folds of the page in order, and those without words: [id, is empty]. */
 function sections() {
 	return [...document.querySelectorAll("main section, main > details")].map(e => [e.id,
 		e.id !== "verdict" && ![...e.querySelectorAll(".body")].every(body => body.textContent.trim())]);
 }
 
-return ({ cut, crooked, columns, sections, overlaps, faint, values, digits, headings, twins, wide })[arguments[0]](arguments[1]);
+return ({ cut, crooked, columns, hollow, sections, overlaps, faint, values, digits, headings, twins, wide })[arguments[0]](arguments[1]);

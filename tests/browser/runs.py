@@ -3,9 +3,9 @@
 
     pages = make(directory, binaries, gloo_job)      {name: Page}
 
-`gpu` and `gloo` are as those of tools/demo.sh; `wide` has 1024 ranks; `empty` recorded no communication; of `died` a rank was
-killed, in `hung` one stopped calling; `hostile` was imported and `named` recorded with names that want to be markup. Nothing is left
-running; everything lies in the directory.
+`gpu` and `gloo` are as those of tools/demo.sh; `slow` is synthetic and has every chart, however busy the machine is; `wide`
+has 1024 ranks; `empty` recorded no communication; of `died` a rank was killed, in `hung` one stopped calling; `hostile` was
+imported and `named` recorded with names that want to be markup. Nothing is left running; everything lies in the directory.
 """
 import functools
 import json
@@ -103,6 +103,7 @@ def make(directory, binaries, gloo_job, only=None):
         "gpu": lambda: record("gpu", binaries / "commtrace-simjob", "--ranks", 8, "--nodes", 2, "--node-env", "COMMTRACE_HOST",
                               "--workload", "ddp", "--steps", 40, "--fault", "slow-rank:rank=5,ms=4"),
         "gloo": lambda: gloo("gloo", 4, "--ops", "60", "--mode", "mixed"),
+        "slow": lambda: synth("slow", "--hosts", 2, "--gpus-per-host", 4, "--steps", 40, "--fault", "slow-rank:rank=5,ms=5"),
         "wide": lambda: synth("wide", "--hosts", 128, "--gpus-per-host", 8, "--steps", 4, "--fault", "slow-rank:rank=77,ms=20"),
         "empty": lambda: gloo("empty", 1, "--ops", "0"),
         "died": lambda: synth("died", "--hosts", 2, "--gpus-per-host", 4, "--steps", 30, "--fault", "kill:rank=2,op=77,signal=9"),

@@ -13,7 +13,7 @@ LEFT = f"{RANKS} tbody tr"
 
 class Tables(WithPages):
     def setUp(self):
-        self.look_at("gpu")  # anew: columns keep their order
+        self.look_at("slow")  # anew: columns keep their order
 
     def look_at(self, name):
         page = self.pages.get(name) or next(iter(self.pages.values()))
@@ -43,10 +43,30 @@ class Tables(WithPages):
             self.assertGreater(len(shown), 1)
             self.right()
 
+    def test_the_latest_of_many_ranks_are_on_the_first_page(self):
+        if "wide" not in self.pages:
+            return
+        self.look_at("wide")
+        late = sorted((rank["lateness_ns"] for rank in self.report["ranks"]), reverse=True)
+        self.assertEqual([value for _, value in self.shown("lateness_ns")], late[:25])
+        self.assertEqual(self.browser.run("return [...document.querySelectorAll(arguments[0] + ' th[aria-sort]')].map(e => [e.textContent, e.ariaSort])", RANKS),
+                         [["late", "descending"]])
+        self.assertIn("by \u201clate\u201d", self.count())
+        self.browser.click(self.browser.find(f"{RANKS} th[aria-sort] button"))
+        self.assertEqual([value for _, value in self.shown("lateness_ns")], late[:-26:-1])
+
+    def test_few_columns_stay_together(self):
+        self.unroll(1400)
+        first, all_of_it = self.browser.run("const e = document.querySelector('#steps .table tr'), b = e.cells[1].getBoundingClientRect();"
+                                            "return [b.right - e.getBoundingClientRect().left, e.getBoundingClientRect().width]")
+        self.assertLess(first, all_of_it / 4)
+
     def test_rows_are_told_and_leafed_through(self):
         if "wide" not in self.pages:
             return
         self.look_at("wide")
+        for _ in range(2):  # from the latest, from the earliest, as in the report
+            self.browser.click(self.browser.find(f"{RANKS} th[aria-sort] button"))
         seen = []
         for _ in range(2):
             first, last, of = map(int, re.match(r"rows (\d+) to (\d+) of (\d+)", self.count()).groups())
@@ -117,7 +137,7 @@ class Tables(WithPages):
 
 class Pictures(WithPages):
     def setUp(self):
-        self.page = self.pages.get("gpu") or next(iter(self.pages.values()))
+        self.page = self.pages.get("slow") or next(iter(self.pages.values()))
         self.reopen(self.page)
         self.unfold()
 

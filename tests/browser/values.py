@@ -74,7 +74,7 @@ def every(report):
             plain.update({str(value), f"{value:.3g}"})
             asked.add((unit(report, key) or "count", abs(value)))
         elif isinstance(value, str) and last(key) == "comm":
-            plain.add(value[:8])
+            plain.update({value[:8], value})
     walk("", report)
     return plain | set(spelled(asked).values())
 
@@ -87,6 +87,11 @@ def is_round(text):
 @functools.cache
 def powers():
     return set(spelled((word, 2**i) for word in ("bytes", "count") for i in range(50)).values())
+
+
+def digits(report, comm):
+    """What a communicator's hash is cut to: its first digits, all of them where another one begins with the same."""
+    return comm if sum(row["comm"].startswith(comm[:8]) for row in report["comms"]) > 1 else comm[:8]
 
 
 def is_number(value):
@@ -124,7 +129,7 @@ def complaints(report, shown):
         if last(key) == "begin_unix_ns":
             return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(value // 10**9))
         if last(key) in ("comm", "parent") and isinstance(value, str):
-            return value[:8]
+            return digits(report, value)
         if isinstance(value, str):
             return re.sub(r"\s+", " ", value).strip()
         if not is_number(value):

@@ -173,7 +173,8 @@
 	}
 
 	function plotOf(view, width, look) {
-		const legend = ct.legend(view.series.map((one) => ({ text: one.text, look: one.look, fill: look[one.colour] })), width, look);
+		const isDrawn = (one) => !['line', 'edge'].includes(one.look) || one.y.filter((y) => y !== null).length > (one.look === 'line' ? 1 : 0);
+		const legend = ct.legend(view.series.filter(isDrawn).map((one) => ({ text: one.text, look: one.look, fill: look[one.colour] })), width, look);
 		const left = Math.ceil(Math.max(24, ...view.y.ticks.map(([, text]) => ct.axis.width(text, 12)))) + 10, top = legend.height + 32;
 		const strip = ct.marks(view.spans, left, top, width - left - 12, look);
 		const plot = { x: left, y: top + strip.height, width: width - left - 12, height: PLOT_HEIGHT, right: width };

@@ -13,7 +13,7 @@
 	// A value as a figure to be read: { text, path, err }.
 	ct.figureOf = ([, path, unit, err], ids) => {
 		const place = filled(path, ids), errPlace = err && filled(err, ids), errValue = err ? at(errPlace) : null;
-		const isSure = at(place) === null || errValue === null || errValue === undefined;
+		const isSure = at(place) === null || !errValue;
 
 		return { text: ct.format.unit(at(place), unit) + (isSure ? '' : ' \u00b1 ' + ct.format.unit(errValue, unit)), path: place, err: isSure ? null : errPlace };
 	};

@@ -71,7 +71,7 @@
 		rank: (rank, path) => rank === null ? na(path) : chip('rank', rank, String(rank), path),
 		host: (host, path) => host === null ? na(path) : chip('host', host, host, path),
 		comm: (comm, path) => comm === null ? na(path) : ct.add(ct.el('span', { class: 'chips' }),
-			[chip('comm', comm, comm.slice(0, 8), path),
+			[chip('comm', comm, ct.commDigits(comm), path),
 			 ct.commLabel(comm) && ct.el('span', { class: 'label', title: ct.commLabel(comm) }, ct.commLabel(comm))]),
 		ranks: (ranks, path) => list(ranks, ct.chip.rank, path),
 		hosts: (hosts, path) => list(hosts, ct.chip.host, path),
@@ -85,7 +85,7 @@
 	function draw(state) {
 		const parts = Object.entries(state).filter(([, value]) => value !== null).map(([kind, value]) =>
 			ct.el('button', { type: 'button', class: 'chip', 'aria-label': 'no longer only ' + kind + ' ' + value,
-				onclick: () => ct.state.toggle(kind, value) }, kind + ' ' + (kind === 'comm' ? value.slice(0, 8) : value) + ' \u00d7'));
+				onclick: () => ct.state.toggle(kind, value) }, kind + ' ' + (kind === 'comm' ? ct.commDigits(value) : value) + ' \u00d7'));
 
 		box.replaceChildren();
 		box.hidden = !parts.length;

@@ -66,6 +66,15 @@
 				'open ui.perfetto.dev at this finding'), '.'));
 	}
 
+	function words(f, path) {
+		const isNew = (key) => f[key] !== null && !ct.saidBefore(f.headline, key, f[key]);
+		const line = (word, key, kind = 'why') => isNew(key) ?
+			ct.el('p', { class: kind }, ct.el('b', null, word + ' '), ct.value(path + '.' + key, f[key], 'text')) : null;
+
+		return [line('Where', 'where'), line('Why', 'cause'), line('Note', 'note'), line('Do', 'advice', 'do'),
+			isNew('command') ? ct.command(f.command, path + '.command') : null, ct.isVerdict(f.headline) ? ct.seeVerdict() : null];
+	}
+
 	function card(f, i) {
 		const path = 'findings.' + i;
 
@@ -76,11 +85,7 @@
 					ct.el('h3', { id: 'finding-title-' + f.id }, ct.words.kinds[f.kind].title, ': ', ct.value(path + '.headline', f.headline, 'text')),
 					who(f, path)),
 				loss(f, path)),
-			f.where === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Where '), ct.value(path + '.where', f.where, 'text')),
-			f.cause === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', f.cause, 'text')),
-			f.note === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Note '), ct.value(path + '.note', f.note, 'text')),
-			f.advice === null ? null : ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', f.advice, 'text')),
-			f.command === null ? null : ct.command(f.command, path + '.command'),
+			words(f, path),
 			facts(f, path),
 			evidence(f, path),
 			timeline(f));

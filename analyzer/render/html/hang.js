@@ -16,7 +16,7 @@
 			v.seq === null ? null : ['number', ct.value(path + '.seq', v.seq, 'integer')],
 			v.comm === null ? null : ['communicator', ct.chip.comm(v.comm, path + '.comm')],
 			v.call === null ? null : ['call', ct.value(path + '.call', v.call, 'text')],
-			['since', ct.valueOf(path, v, 'since_ns', 'ns', 'since_err_ns')],
+			['since, from the start', ct.valueOf(path, v, 'since_ns', 'ns', 'since_err_ns')],
 		]);
 	}
 
@@ -54,6 +54,7 @@
 
 	function card(v, i) {
 		const path = 'hang.verdicts.' + i, level = LEVELS[v.confidence] || 'info';
+		const isNew = (key) => v[key] !== null && !ct.saidBefore(v.text, key, v[key]);
 
 		return ct.el('article', { class: 'finding ' + level },
 			ct.el('div', { class: 'title' },
@@ -64,10 +65,11 @@
 						ranks(v.victims.length === 1 ? 'waits' : 'wait', v.victims, path + '.victims'))),
 				v.age_ns === null ? null : ct.el('p', { class: 'loss' }, ct.value(path + '.age_ns', v.age_ns, 'ns'),
 					ct.el('span', { class: 'share' }, 'waited by the first rank'))),
-			v.cause === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', v.cause, 'text')),
+			isNew('cause') ? ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', v.cause, 'text')) : null,
 			v.notes.map((note, k) => ct.el('p', { class: 'why' }, ct.el('b', null, 'Evidence '), ct.value(path + '.notes.' + k, note, 'text'))),
-			v.advice === null ? null : ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', v.advice, 'text')),
-			v.command === null ? null : ct.command(v.command, path + '.command'),
+			isNew('advice') ? ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', v.advice, 'text')) : null,
+			isNew('command') ? ct.command(v.command, path + '.command') : null,
+			ct.isVerdict(v.text) ? ct.seeVerdict() : null,
 			v.confidence_why.length ? ct.el('p', { class: 'why' }, ct.el('b', null, 'Less certain '),
 				ct.el('span', null, v.confidence_why.map((why, k) => [k ? '; ' : null, ct.value(path + '.confidence_why.' + k, why, 'text')]))) : null,
 			v.divergence === null ? null : apart(v.divergence, path + '.divergence'),

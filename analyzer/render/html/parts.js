@@ -92,15 +92,14 @@ ct.section('expect', (body, report) => {
 // What was recorded, where and how.
 ct.section('run', (body, report) => {
 	const run = report.run;
-	const of = (key, unit, why) => ct.value('run.' + key, run[key], unit, why);
+	const of = (key, unit) => ct.value('run.' + key, run[key], unit);
 
 	ct.add(body, [ct.factsOf('run', run, {
-		restart: [of('restart', 'integer'), ' (from 0) of ', of('starts', 'integer')],
+		restart: run.starts > 1 ? [of('restart', 'integer'), ' (from 0) of ', of('starts', 'integer')] : null,
 		ranks_seen: [of('ranks_seen', 'count'), ' of ', of('ranks_expected', 'count')],
-		ranks_missing: run.ranks_missing.length ? ct.chip.ranks(run.ranks_missing, 'run.ranks_missing') : 'none',
+		ranks_missing: run.ranks_missing.length ? ct.chip.ranks(run.ranks_missing, 'run.ranks_missing') : null,
 		hosts: run.hosts.length ? ct.chip.hosts(run.hosts, 'run.hosts') : 'none',
 		backends: run.backends.join(', ') || 'none',
-		timing_why: run.timing_why === null ? 'as requested' : of('timing_why', 'text'),
-		timed_ratio: of('timed_ratio', 'number', 'no launch was expected to be timed'),
+		timed_ratio: run.timed_ratio === 1 ? null : of('timed_ratio', 'number'),
 	})]);
 });

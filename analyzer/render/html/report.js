@@ -4,6 +4,8 @@
 	const report = JSON.parse(document.getElementById('report').textContent);
 	const hostOf = new Map(report.ranks.map((row) => [row.rank, row.host]));
 	const commOf = new Map(report.comms.map((row) => [row.comm, row]));
+	const SHORT = 8; // digits of a communicator's hash, as the text report has them
+	const short = new Map(); // these digits: how many communicators of the report begin with them
 	const members = new Map(); // communicator: Set of its ranks, made when it is asked for
 
 	function membersOf(comm) {
@@ -17,6 +19,11 @@
 	ct.hostOf = (rank) => hostOf.has(rank) ? hostOf.get(rank) : null;
 	ct.commOf = (comm) => commOf.get(comm) || null;
 	ct.membersOf = membersOf;
+	for (const { comm } of report.comms)
+		short.set(comm.slice(0, SHORT), (short.get(comm.slice(0, SHORT)) || 0) + 1);
+
+	// The first digits of its hash; all of them where another one begins with the same.
+	ct.commDigits = (comm) => short.get(comm.slice(0, SHORT)) > 1 ? comm : comm.slice(0, SHORT);
 	// What a communicator is called, or what it is there for; null where neither is known.
 	ct.commLabel = (comm) => {
 		const row = commOf.get(comm);
@@ -25,5 +32,5 @@
 	};
 	// Its key as the text report has it, and that.
 	ct.commName = (comm) => comm === null ? ct.format.text(null) :
-		[comm.slice(0, 8), ct.commLabel(comm)].filter((part) => part).join(' ');
+		[ct.commDigits(comm), ct.commLabel(comm)].filter((part) => part).join(' ');
 })();

@@ -13,12 +13,15 @@
 	ct.section('pic-slowdown', (body, report) => {
 		const w = report.what_if;
 
-		ct.add(body, [ct.facts([
-			figure('S', w, 's', 's_err', 'Steps take this many times as long as in a balanced job; 1 is balanced.'),
-			figure('M_W', w, 'm_w', null, 'Share of the excess that goes away if the slowest three percent of the ranks, at least one, compute evenly. ' +
+		const figures = ct.facts([
+			figure('slowdown (S)', w, 's', 's_err', 'Steps take this many times as long as in a balanced job; 1 is balanced.'),
+			figure('by the slowest ranks (M_W)', w, 'm_w', null, 'Share of the excess that goes away if the slowest three percent of the ranks, at least one, compute evenly. ' +
 				'Near 1: they are the cause.'),
-			figure('M_S', w, 'm_s', null, 'The same for the last pipeline stage. Above 1: the other stages have less to do than in a balanced job.'),
-		])]);
+			figure('by the last stage (M_S)', w, 'm_s', null, 'The same for the last pipeline stage. Above 1: the other stages have less to do than in a balanced job.'),
+		]);
+
+		figures.classList.add('even');
+		ct.add(body, [figures]);
 		ct.chart(body, 'slowdown');
 		if (w.s_stage.length) {
 			ct.add(body, [ct.el('p', { class: 'note' },

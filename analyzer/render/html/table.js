@@ -4,14 +4,16 @@
 // The first MOST_COLUMNS columns are shown, fewer where the box is narrower, so that none is cut off; a button shows all of them, and then
 // the box scrolls.
 //
-//   ct.table(body, { path: 'ranks', label: 'Ranks', rows, cells: { peer: { show: (row, path) => ... } } })
+//   ct.table(body, { path: 'ranks', label: 'Ranks', rows, cells: { peer: { show: (row, path) => ... } }, isShown, first })
 //
+// isShown(row): rows for which it is false are left out. first: the key by which a table of more than one page is sorted, largest first.
 // Its columns are those of analyzer/render/columns.def for this path: key, title, unit (of format.js, or rank, host, comm, ranks,
 // hosts), err, help. What is not one value has show(row, path) in cells, words: true where that is no number, and value(row) to
 // sort by. The first column names the row.
 (function () {
 	const PAGE = 25;
 	const MOST_COLUMNS = 9;
+	const FEW_COLUMNS = 6; // that stay together instead of being spread over the width
 	const MOST_PRINTED = 100;
 	const FILTERED_FROM = 8; // rows, before there is a field to filter by
 	const CHIPS = { rank: 'rank', host: 'host', comm: 'comm', ranks: 'ranks', hosts: 'hosts' };
@@ -84,9 +86,11 @@
 		table.tbody.replaceChildren(...rows.map((entry) => ct.el('tr', null, columns.map((column, i) => cell(table, column, entry, i === 0)))));
 	}
 
+	const isKnown = (raw) => raw !== null && raw !== undefined && !(Array.isArray(raw) && !raw.length);
+
 	// Without what no row knows.
 	function shownColumns(table) {
-		const known = (column, i) => i === 0 || column.show || table.all.some(({ row }) => (rawOf(column, row) ?? null) !== null);
+		const known = (column, i) => i === 0 || table.all.some(({ row }) => isKnown(rawOf(column, row)));
 
 		return table.hasAll ? table.columns : table.columns.filter(known).slice(0, MOST_COLUMNS);
 	}
@@ -97,6 +101,7 @@
 		const rows = [...table.scroll.querySelectorAll('tr')], room = table.scroll.clientWidth;
 		let shown = shownColumns(table).length;
 
+		table.scroll.classList.toggle('few', shown <= FEW_COLUMNS);
 		for (const row of rows)
 			for (const one of row.children)
 				one.hidden = false;
@@ -126,7 +131,7 @@
 		if (!rows.length)
 			parts.push(table.all.length === 1 ? 'the only row is left out' : 'none of ' + table.all.length + ' rows');
 		else if (to - from < table.all.length)
-			parts.push('rows ' + (from + 1) + ' to ' + to + ' of ' + rows.length);
+			parts.push('rows ' + (from + 1) + ' to ' + to + ' of ' + rows.length + (table.sort ? ' by \u201c' + table.sort.title + '\u201d' : ''));
 		if (table.related < table.all.length)
 			parts.push(table.all.length + ' rows without the filter of the page');
 		else if (rows.length < table.all.length)
@@ -207,7 +212,11 @@
 		const columns = ct.words.columns[spec.path].map((column) => ({ ...column, ...(spec.cells || {})[column.key] }));
 		const table = { ...spec, columns, text: '', sort: null, direction: 1, page: 0, hasAll: false, room: 0 };
 
-		table.all = spec.rows.map((row, at) => ({ row, at, text: null }));
+		table.all = spec.rows.map((row, at) => ({ row, at, text: null })).filter(({ row }) => !spec.isShown || spec.isShown(row));
+		if (table.all.length > PAGE && spec.first) {
+			table.sort = columns.find((column) => column.key === spec.first);
+			table.direction = -1;
+		}
 		table.tbody = ct.el('tbody');
 		table.count = ct.el('p', { class: 'count', role: 'status', 'data-count': true });
 		table.before = ct.el('button', { type: 'button', onclick: () => turn(table, -1), 'aria-label': 'rows before: ' + spec.label }, '\u2039');
@@ -215,7 +224,7 @@
 		table.leaf = ct.el('div', { class: 'leaf' }, table.before, table.next);
 		table.foot = ct.el('div', { class: 'foot' }, table.count, table.leaf);
 		table.more = ct.el('button', { type: 'button', class: 'quiet', 'data-count': true, onclick: () => toggleColumns(table) });
-		table.head = ct.el('div', { class: 'head' }, spec.rows.length >= FILTERED_FROM ? filterField(table) : null, table.more);
+		table.head = ct.el('div', { class: 'head' }, table.all.length >= FILTERED_FROM ? filterField(table) : null, table.more);
 		table.thead = ct.el('thead', null, head(table));
 		table.scroll = ct.el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': spec.label },
 			ct.el('table', { 'aria-label': spec.label }, table.thead, table.tbody));

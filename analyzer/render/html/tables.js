@@ -3,14 +3,16 @@
 // stages, the scorecard, clocks, what recording cost.
 (function () {
 	// The rows at `path`; `empty`: why there are none, a sentence or what returns one ('': nothing worth reading). `before`, `after`: what
-	// is put around the table.
-	function tableOf(id, label, { path = id, empty = '', cells, before, after } = {}) {
+	// is put around the table. `measured`: a row without a value of any of these keys is not worth reading.
+	function tableOf(id, label, { path = id, empty = '', cells, before, after, measured, first } = {}) {
+		const isShown = (row) => !measured || measured.some((key) => row[key] !== null);
+
 		ct.section(id, (body, report) => {
 			ct.add(body, [before ? before(report) : null]);
-			ct.table(body, { path, label, rows: report[path], cells });
+			ct.table(body, { path, label, rows: report[path], cells, isShown, first });
 			if (after)
 				after(body);
-		}, (report) => report[path].length ? null : typeof empty === 'function' ? empty(report) : empty);
+		}, (report) => report[path].some(isShown) ? null : typeof empty === 'function' ? empty(report) : empty);
 	}
 
 	tableOf('ops', 'Operations', {
@@ -22,6 +24,7 @@
 	});
 
 	tableOf('ranks', 'Ranks', {
+		first: 'lateness_ns',
 		before: (report) => (report.run.ranks_missing.length ?
 			ct.el('p', { class: 'note' }, 'No trace of ', ct.chip.ranks(report.run.ranks_missing, 'run.ranks_missing')) : null),
 	});
@@ -36,6 +39,7 @@
 
 	tableOf('links', 'Links', {
 		empty: 'No link could be measured: that takes timed transfers of more than one size.',
+		measured: ['beta_Bps', 'alpha_ns', 'expected_Bps', 'efficiency_ratio'],
 		cells: {
 			scope: { words: true, show: (row, path) => [
 				ct.value(path + '.scope', row.scope, 'text'), ' ',
@@ -50,6 +54,8 @@
 
 	tableOf('exposed', 'Exposed communication', {
 		path: 'overlap',
+		measured: ['exposed_ns', 'hidden_ns', 'comm_ns', 'overlap_ratio'],
+		first: 'exposed_ns',
 		empty: 'It is unknown which communication compute waited for.',
 		before: (report) => ct.factsOf('exposed', report.exposed),
 	});
@@ -59,9 +65,8 @@
 	ct.section('scorecard', (body, report) => {
 		const s = report.scorecard;
 
-		ct.add(body, [ct.factsOf('scorecard', s, {
-			total: [ct.value('scorecard.total', s.total, 'integer', s.why), s.total === null ? null : ' of 100'],
-			grade: ct.value('scorecard.grade', s.grade, 'text', s.why),
+		ct.add(body, [s.total === null ? null : ct.factsOf('scorecard', s, {
+			total: [ct.value('scorecard.total', s.total, 'integer'), ' of 100'],
 		}), s.why === null ? null : ct.el('p', { class: 'note' }, ct.value('scorecard.why', s.why, 'text'))]);
 		ct.table(body, { path: 'scorecard.parts', label: 'Scorecard', rows: s.parts });
 	}, (report) => (report.scorecard.parts.length ? null : report.scorecard.why || 'no part of it could be computed'));

@@ -8,9 +8,9 @@
 		title: value === null || value === undefined ? why : null,
 	}, ct.format.unit(value, unit));
 
-	// The error behind a value, with the sign in front; nothing where the value or its error is not known.
+	// The error behind a value, with the sign in front; nothing where the value or its error is not known, or the value is exact.
 	ct.error = (path, value, err, unit) =>
-		value === null || value === undefined || err === null || err === undefined ? null :
+		value === null || value === undefined || !err ? null :
 			ct.el('span', { class: 'err' }, '\u00a0\u00b1\u00a0',
 			      ct.el('span', { 'data-key': path }, ct.format.unit(err, unit)));
 
@@ -28,9 +28,9 @@
 	ct.evidenceName = (name) => name.replace(/_/g, ' ');
 
 	// Those of an object whose columns are in analyzer/render/columns.def under this name, with what is to stand there instead of a
-	// value; null: nothing does.
+	// value; null: nothing does. What is not known is left out.
 	ct.factsOf = (name, object, cells = {}, path = name) => ct.facts(ct.words.columns[name].map((column) =>
-		cells[column.key] === null ? null :
+		cells[column.key] === null || (object[column.key] ?? null) === null ? null :
 			[column.title, cells[column.key] || ct.valueOf(path, object, column.key, column.unit, column.err)]));
 })();
 
