@@ -203,9 +203,49 @@ def out_of_sight(folder):
         job.kill()
 
 
+def watch_files(job, *options):
+    """commtrace watch that sees neither the processes nor the rings, as on a login node."""
+    environment = {**job.environment, "COMMTRACE_RING_DIR": str(job.folder / "none"), "TMPDIR": str(job.folder / "none")}
+    return subprocess.Popen(["unshare", "--pid", "--fork", "--mount-proc", judge.COMMTRACE, "watch", job.run, "--interval=1", *options],
+                            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def on_a_login_node(folder):
+    """It watches the files until the job has ended, and reports nothing of a healthy one."""
+    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--steps=500", "--step-ms=60"], options=["--set", "TIMING=events"])
+    try:
+        job.until(lambda: list(job.run.glob("*.seg")), "recorded")
+        began = time.monotonic()
+        watch = watch_files(job)
+        assert job.end() == 0, job.text()
+        assert watch.poll() is None and time.monotonic() - began > 20, f"it has ended before the job: {watch.communicate()[0]}"
+        said = watch.communicate(timeout=judge.PATIENCE_S)[0].splitlines()
+        assert watch.returncode == 0 and len(said) == 2, f"{watch.returncode}: {said}"
+        assert "no process of the job is on this host: it is judged by its files" in said[0], said
+        assert re.search(r" ended No hang: all 4 ranks exited cleanly", said[1]), said
+    finally:
+        job.kill()
+
+
+def hang_on_a_login_node(folder):
+    """It names the rank that others wait for after --busy-after; killed ranks write no more, so that it ends."""
+    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--steps=200", "--step-ms=60", "--give-up=600",
+                               "--fault=missing:rank=3,op=400"], options=["--set", "TIMING=events"])
+    try:
+        job.until(lambda: list(job.run.glob("*.seg")), "recorded")
+        watch = watch_files(job, "--busy-after=40", "--first")
+        said = watch.communicate(timeout=judge.PATIENCE_S)[0]
+        waiting = re.search(r" hang Hang: rank 3 .* 3 ranks waiting ([0-9.]+) s", said)
+        assert watch.returncode == 3 and waiting and float(waiting.group(1)) >= 40, f"{watch.returncode}: {said}"
+        watch = watch_files(job)
+    finally:
+        job.kill()
+    assert "no process of the job" in watch.communicate(timeout=judge.PATIENCE_S)[0] and watch.returncode == 3
+
+
 PLAYS = [on_the_first_node, on_the_second_node, taken_over, of_its_own_ranks_alone, simulated, straggler, asked_to_end]
 if subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True, check=False).returncode == 0:
-    PLAYS.append(out_of_sight)
+    PLAYS += [out_of_sight, on_a_login_node, hang_on_a_login_node]
 
 
 def main():

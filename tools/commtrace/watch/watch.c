@@ -42,6 +42,7 @@ struct loop {
 	int n_events, acted;
 	int stop;      /* as ct_watch_loop() has it */
 	int is_closed; /* the log's reader is gone */
+	int said_blind;
 	char complaint[sizeof(((struct ct_err *)0)->text)];
 };
 
@@ -119,6 +120,17 @@ static int is_running(const struct loop *loop)
 	return loop->watcher.hang && loop->watcher.hang->running;
 }
 
+/* On a login node, for example. */
+static void say_blind(struct loop *loop)
+{
+	if (!loop->watch->log || loop->said_blind || loop->watcher.n_visible ||
+	    !loop->watcher.n_elsewhere)
+		return;
+	loop->said_blind = 1;
+	ct_say("no process of the job is on this host: it is judged by its files, which each "
+	       "process writes every 10 s");
+}
+
 /* The rules, while the job goes on: what hangs has been judged. */
 static void look_for_alerts(struct loop *loop)
 {
@@ -168,6 +180,7 @@ int ct_watch_loop(const struct ct_watch *watch, int stop)
 		ct_watch_clean(watch->dir);
 	for (;;) {
 		look_once(&loop, 0);
+		say_blind(&loop);
 		look_for_alerts(&loop);
 		/* who has nothing to read it with, and no command, wants no more */
 		if ((watch->stops_at_once && loop.n_events) || (loop.is_closed && !watch->acts))

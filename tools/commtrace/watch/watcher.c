@@ -6,6 +6,7 @@
 
 #include "analyzer/base/limits.h"
 #include "tools/commtrace/base/this_host.h"
+#include "trace/clock.h"
 #include "trace/ring_dir.h"
 
 /* Looks without a verdict before an event is resolved. */
@@ -162,8 +163,12 @@ static int open_look(struct ct_watcher *w, struct ct_err *err)
 		w->run = NULL;
 		return st == CT_EMPTY ? CT_OK : st;
 	}
+	st = ct_elsewhere_note(&w->elsewhere, w->run, ct_clock_ns(CLOCK_MONOTONIC),
+			       ct_clock_ns(CLOCK_REALTIME), &w->n_visible, &w->n_elsewhere);
 	w->memory = ct_arena_new();
-	return w->memory ? ct_hang_of_run(w->run, &options, w->memory, &w->hang, err) : CT_NOMEM;
+	if (st != CT_OK || !w->memory)
+		return CT_NOMEM;
+	return ct_hang_of_run(w->run, &options, w->memory, &w->hang, err);
 }
 
 static enum ct_watch_kind kind_of(const struct ct_hang_verdict *v)
@@ -275,4 +280,5 @@ void ct_watcher_fini(struct ct_watcher *w)
 	close_look(w);
 	forget(&w->seen);
 	forget(&w->reported);
+	ct_elsewhere_fini(&w->elsewhere);
 }

@@ -12,6 +12,7 @@
 #define CT_TOOLS_COMMTRACE_WATCH_WATCHER_H
 
 #include "analyzer/hang/hang.h"
+#include "tools/commtrace/watch/elsewhere.h"
 #include "tools/commtrace/watch/process_work.h"
 
 enum ct_watch_kind {
@@ -47,12 +48,14 @@ struct ct_watcher {
 	struct ct_arena *memory;
 	struct ct_hang_run *hang;	       /* NULL likewise */
 	const struct ct_hang_verdict *verdict; /* of the event; NULL: none */
-	int takes_over; /* the host of the rank at fault has not acted on it */
+	int takes_over;			 /* the host of the rank at fault has not acted on it */
+	uint32_t n_visible, n_elsewhere; /* processes: visible here, and running elsewhere */
 
 	/* private */
 	struct ct_watch_claim seen;	/* by the latest look */
 	struct ct_watch_claim reported; /* the event that is not resolved */
 	int clear_looks;
+	struct ct_elsewhere elsewhere;
 	uint64_t left_ns; /* when the event was left to another host; 0: it was not */
 };
 
