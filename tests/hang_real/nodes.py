@@ -47,10 +47,11 @@ class Nodes:
 
 
 def acts(folder, idle, node):
-    """Only this node acts, once, and what it says is right."""
-    with Nodes(folder, idle, more=["--takeover-after=1"]) as nodes:
+    """Only this node acts, once, and what it says is right. Until the other one may take over, the watcher here has to judge, too, which takes
+    seconds on a busy machine."""
+    with Nodes(folder, idle, more=["--takeover-after=20"]) as nodes:
         nodes[node].until(nodes[node].events, "judged")
-        time.sleep(3)  # some looks more of both
+        time.sleep(25)  # so that the other one would have taken over
         events = [list(job.events().values()) for job in nodes]
         assert len(events[node]) == 1 and not events[1 - node], events
         event = events[node][0]
