@@ -91,7 +91,8 @@ static void choose(const struct blocks *blocks, uint64_t keep_ns, struct ct_thin
 		    blocks->ops - before - b->ops < LEAST_OPS)
 			break;
 	}
-	if (!before || k == blocks->n || blocks->all[k - 1].is_left_out)
+	/* k is one of them: behind the last one there are no operations */
+	if (!before || blocks->all[k - 1].is_left_out)
 		return;
 	thin->segment = blocks->all[k].segment;
 	thin->at = blocks->all[k].at;
