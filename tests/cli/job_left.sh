@@ -25,7 +25,7 @@ COMMTRACE_RING_DIR=$PWD/none commtrace dump copy 2>&1 | awk '!/^#/ { print $1 }'
 COMMTRACE_RING_DIR=$PWD/none commtrace report copy --format=kv | grep -c 'RING_LOST'
 grep -cE 'still run|warning' said
 
-commtrace run -o left -- bash job store2 leave 2>said
+commtrace run --set=HANG_AFTER=600s -o left -- bash job store2 leave 2>said
 echo "exit $?"
 grep -oE 'ranks 0 and 1 still run:.*| ops so far' said
 kill -CONT "$(cat pid.0)"
