@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages and completions hold what the program says of itself, and every option that is described is read.
+# Manual pages, docs/reference/COMMANDS.md and completions hold what the program says of itself, and every option that is described is read.
 root=$data/../../..
 share=$build/share
 page() { sed 's/\\-/-/g; s/\\f[BIR]//g; s/\\&//g; s/\\e/\\/g' "$share/man/man1/$1.1"; }
@@ -15,6 +15,8 @@ complete_as() {
 		_commtrace
 		printf "%s\n" "${COMPREPLY[@]}"' - "$share" "$1" 2>/dev/null
 }
+"$build/bin/commtrace-pages" markdown | diff "$root/docs/reference/COMMANDS.md" - ||
+	echo "run commtrace-pages markdown >docs/reference/COMMANDS.md"
 commtrace help | awk '/^  [a-z]+  / { print $1 }' >commands
 [ "$(wc -l <commands)" = "$(grep -c '^COMMAND(' "$root/tools/commtrace/base/commands.def")" ] || echo "not every command is listed"
 complete_as "commtrace " | cmp - commands

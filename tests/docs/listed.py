@@ -16,8 +16,9 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ["CT_BUILD"]
 TABLE = os.path.join(ROOT, "tests", "docs", "elsewhere.txt")
 PROGRAM = r"(?:[A-Z_]+=\S* )*(?:commtrace|commtrace-synth|commtrace-simjob|mpirun\S*|torchrun|srun|cmake|ctest|apt-get|mpicc|tools/\S+|tests/\S+[.](?:sh|py)) "
-RUNS = "RUN run run1 run2 DIR DIR1 BASE base1 base2 base3 new hung commtrace-JOBID".split()
-HERE = re.compile(r"commtrace (?:report|hang|info|dump|heatmap|timeline|diagnose|collect|diff)\b|cmake --install build --component ")
+RUNS = """RUN run run1 run2 run3 run4 DIR DIR1 BASE base1 base2 base3 new hung commtrace-JOBID before before1 before2 before3 after scratch/run1
+        host1/run host2/run""".split()
+HERE = re.compile(r"commtrace (?:report|hang|info|dump|heatmap|timeline|diagnose|collect|diff|partial)\b|cmake --install build --component ")
 
 
 def command_lines(page):
@@ -51,8 +52,8 @@ def run(command, folder):
 
 def execute(span, folder):
     """None, or what is wrong with a command line of a sentence."""
-    span = span.replace("cmake --install build", "cmake --install %s --prefix installed" % BUILD)
-    got = run("rm -f *.html *.svg *.pftrace; " + re.sub(r"[.]{3}| DIR2", "", span), folder)
+    span = span.replace("cmake --install build", "cmake --install %s --prefix installed" % BUILD).replace("--window=55s..", "--window=55ms..")
+    got = run("rm -rf *.html *.svg *.png *.csv *.pftrace *.json *.jsonl part3 results; mkdir results; " + re.sub(r"[.]{3}| DIR2", "", span), folder)
     return None if got.returncode in (0, 3) else "exit %d: %s" % (got.returncode, got.stdout.strip()[-200:])
 
 
@@ -86,10 +87,11 @@ def main():
     table, wrong = rows(), []
     counts = {"by docs.commands": 0, "here": 0, "by other tests": 0, "not executed": 0, "mentions": 0}
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([os.path.join(BUILD, "bin", "commtrace-synth"), "-o", os.path.join(folder, "RUN"), "--gpus-per-host", "2", "--steps", "12",
-                        "--fault", "slow-rank:rank=1,ms=5"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([os.path.join(BUILD, "bin", "commtrace-synth"), "-o", os.path.join(folder, "RUN"), "--gpus-per-host", "8", "--workload", "megatron",
+                        "--tp", "2", "--steps", "12", "--fault", "slow-rank:rank=1,ms=5"], check=True, stdout=subprocess.DEVNULL)
         for name in RUNS[1:]:
-            os.symlink("RUN", os.path.join(folder, name))
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+            os.symlink(os.path.join(folder, "RUN"), os.path.join(folder, name))
         for page in pages:
             for n, fence, text in command_lines(page):
                 why = None

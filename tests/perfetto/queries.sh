@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The queries of docs/reference/PERFETTO.md, in Perfetto's own engine: of a job on GPUs with a slow rank, of one with groups, messages and a hang, of
+# The queries of docs/how-to/PERFETTO.md, in Perfetto's own engine: of a job on GPUs with a slow rank, of one with groups, messages and a hang, of
 # one that the host times, and of one of which a rank stops calling. Each number that can be reported elsewhere is the report's or that of the operations.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-page=$root/docs/reference/PERFETTO.md
+page=$root/docs/how-to/PERFETTO.md
 commtrace=$CT_BUILD/bin/commtrace
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recipes.py ANSWERS NAME...: do the answers of docs/reference/PERFETTO.md's queries (what recipes.mjs prints) say the same as the report and as the
+"""recipes.py ANSWERS NAME...: do the answers of docs/how-to/PERFETTO.md's queries (what recipes.mjs prints) say the same as the report and as the
 operations that dump lists? NAME.pftrace was asked; NAME.json is `report --format=json`, NAME.jsonl `dump --calls`. Says what differs, exit 1."""
 import collections
 import json

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.c: commtrace-pages man COMMAND | overview TEMPLATE | bash | zsh. Runs while the project is
- * built; not installed. */
+/* pages.c: commtrace-pages man COMMAND | overview TEMPLATE | markdown | bash | zsh. Runs while
+ * the project is built; not installed. */
 #include "tools/pages/pages.h"
 
 #include <errno.h>
@@ -19,12 +19,15 @@ int main(int argc, char **argv)
 			fprintf(stderr, "%s: %s\n", argv[2], strerror(errno));
 			return 1;
 		}
+	} else if (strcmp(what, "markdown") == 0) {
+		ct_page_markdown();
 	} else if (strcmp(what, "bash") == 0) {
 		ct_page_bash();
 	} else if (strcmp(what, "zsh") == 0) {
 		ct_page_zsh();
 	} else {
-		fputs("usage: commtrace-pages man COMMAND | overview TEMPLATE | bash | zsh\n",
+		fputs("usage: commtrace-pages man COMMAND | overview TEMPLATE | markdown | bash | "
+		      "zsh\n",
 		      stderr);
 		return 2;
 	}

@@ -13,6 +13,9 @@ void ct_page_man(const struct ct_command *command);
  * set. */
 int ct_page_man_overview(const char *template_path);
 
+/* docs/reference/COMMANDS.md. */
+void ct_page_markdown(void);
+
 void ct_page_bash(void);
 void ct_page_zsh(void);
 
