@@ -161,11 +161,11 @@ static int mark_times(const struct ct_picture_make *make, const struct ct_report
 /* The first two are the layers of the picture, waits and lateness. */
 #define VALUES 4
 static const struct ct_chart_value time_values[VALUES] = {
-	{ "waited", "heat.waits.wait_ns.{r}.{c}", "heat.waits.err_ns", "ns" },
-	{ "others waited for it", "heat.waits.lateness_ns.{r}.{c}", "heat.waits.lateness_err_ns",
-	  "ns" },
-	{ "begins", "heat.waits.column_begin_ns.{c}", NULL, "ns" },
-	{ "lasts", "heat.waits.column_ns", NULL, "ns" },
+	{ "waited", "heatmaps.waits.wait_ns.{r}.{c}", "heatmaps.waits.err_ns", "ns" },
+	{ "others waited for it", "heatmaps.waits.lateness_ns.{r}.{c}",
+	  "heatmaps.waits.lateness_err_ns", "ns" },
+	{ "begins", "heatmaps.waits.column_begin_ns.{c}", NULL, "ns" },
+	{ "lasts", "heatmaps.waits.column_ns", NULL, "ns" },
 };
 
 static int name_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h)
@@ -209,11 +209,11 @@ static void say_steps(const struct ct_picture_make *make, const struct ct_report
 }
 
 static const struct ct_chart_value step_values[VALUES] = {
-	{ "waited", "heat.steps.wait_ns.{r}.{c}", "heat.steps.wait_err_ns", "ns" },
-	{ "others waited for it", "heat.steps.lateness_ns.{r}.{c}", "heat.steps.lateness_err_ns",
-	  "ns" },
-	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
-	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
+	{ "waited", "heatmaps.steps.wait_ns.{r}.{c}", "heatmaps.steps.wait_err_ns", "ns" },
+	{ "others waited for it", "heatmaps.steps.lateness_ns.{r}.{c}",
+	  "heatmaps.steps.lateness_err_ns", "ns" },
+	{ "step", "heatmaps.steps.first_step.{c}", NULL, "whole" },
+	{ "steps in a column", "heatmaps.steps.steps_per_column", NULL, "whole" },
 };
 
 static int look_like_waits(const struct ct_picture_make *make, uint64_t run_ns,
@@ -323,11 +323,11 @@ static double *ratios_of(const struct ct_picture_make *make, const struct heat_r
 }
 
 static const struct ct_chart_value gap_values[] = {
-	{ "outside communication", "heat.steps.outside_comm_ns.{r}.{c}", "heat.steps.err_ns",
-	  "ns" },
-	{ "of the median rank", "heat.steps.outside_comm_ratio.{r}.{c}", NULL, "number" },
-	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
-	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
+	{ "outside communication", "heatmaps.steps.outside_comm_ns.{r}.{c}",
+	  "heatmaps.steps.err_ns", "ns" },
+	{ "of the median rank", "heatmaps.steps.outside_comm_ratio.{r}.{c}", NULL, "number" },
+	{ "step", "heatmaps.steps.first_step.{c}", NULL, "whole" },
+	{ "steps in a column", "heatmaps.steps.steps_per_column", NULL, "whole" },
 };
 
 int ct_picture_steps(const struct ct_picture_make *make)

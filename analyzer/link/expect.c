@@ -45,7 +45,7 @@ static const struct key {
 	{ "min_busbw_GBps", KIND_LIMIT, CT_EXPECT_BUSBW },
 	{ "min_algbw_GBps", KIND_LIMIT, CT_EXPECT_ALGBW },
 	{ "max_latency_us", KIND_LIMIT, CT_EXPECT_LATENCY },
-	{ "min_utilisation_pct", KIND_LIMIT, CT_EXPECT_UTILISATION },
+	{ "min_utilization_pct", KIND_LIMIT, CT_EXPECT_UTILIZATION },
 	{ "required", KIND_FLAG, offsetof(struct ct_expect_rule, required) },
 	{ "declared", KIND_FLAG, offsetof(struct ct_expect_rule, declared) },
 };
@@ -160,7 +160,7 @@ static int take_rule(struct ct_expect_rule *r, json_t *rule, struct ct_err *err)
 	if (!any)
 		return ct_fail(err, CT_FORMAT,
 			       "rule %zu: has no limit (min_busbw_GBps, min_algbw_GBps, "
-			       "max_latency_us, min_utilisation_pct)",
+			       "max_latency_us, min_utilization_pct)",
 			       r->number);
 	if (r->max_bytes < r->min_bytes)
 		return bad(err, r->number, "max_bytes", "is less than \"min_bytes\"");

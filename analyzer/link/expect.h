@@ -3,7 +3,7 @@
  * report (ops[]).
  *
  *     { "rules": [ { "op": "AllReduce", "min_bytes": 1048576, "scope": "cross", "min_busbw_GBps":
- * 80, "min_utilisation_pct": 85, "max_latency_us": 500 } ] }
+ * 80, "min_utilization_pct": 85, "max_latency_us": 500 } ] }
  *
  * "peaks": [{ "scope": "cross", "busbw_GBps": 45 }] beside the rules declares what the hardware can
  * reach. docs/reference/INTERFACES.md has all keys. A row is compared with every limit of every

@@ -21,7 +21,7 @@ static const struct metric {
 	[CT_EXPECT_BUSBW] = { "busbw", "Bps", 1e9, 1 },
 	[CT_EXPECT_ALGBW] = { "algbw", "Bps", 1e9, 1 },
 	[CT_EXPECT_LATENCY] = { "latency", "ns", 1e3, 0 },
-	[CT_EXPECT_UTILISATION] = { "utilisation", "pct", 1, 1 },
+	[CT_EXPECT_UTILIZATION] = { "utilization", "pct", 1, 1 },
 };
 
 const char *ct_expect_result_name(enum ct_expect_result result)

@@ -13,7 +13,7 @@ enum ct_expect_metric {
 	CT_EXPECT_BUSBW,
 	CT_EXPECT_ALGBW,
 	CT_EXPECT_LATENCY,
-	CT_EXPECT_UTILISATION,
+	CT_EXPECT_UTILIZATION,
 	CT_EXPECT_METRICS
 };
 
@@ -27,7 +27,7 @@ struct ct_expect_rule {
 	uint64_t min_bytes, max_bytes, min_op_count;
 	int required;
 	int is_bench;	 /* not from a file (ct_expect_add_bench()) */
-	int declared;	 /* utilisation only of a declared peak */
+	int declared;	 /* utilization only of a declared peak */
 	const char *via; /* what connects the members, as in struct ct_peak; NULL: anything */
 	const char *source, *not_for; /* where the limit is from, and what it does not hold for;
 					 NULL: not said */

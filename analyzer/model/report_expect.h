@@ -21,7 +21,7 @@ struct ct_report_expectation {
 		*not_for;   /* where the limit is from, and what it does not hold for; NULL */
 	const char *op;	    /* NULL: any */
 	const char *scope;  /* host, cross, any */
-	const char *metric; /* busbw, algbw, latency, utilisation */
+	const char *metric; /* busbw, algbw, latency, utilization */
 	enum ct_expect_result result;
 	int required;		  /* a failure also if undecided */
 	int within_error;	  /* the value misses the limit, by less than its error */

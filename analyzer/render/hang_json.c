@@ -25,7 +25,7 @@ static json_t *run_of(const struct ct_hang_run *run)
 		       { "last_heartbeat_ns", ct_json_u64(run->last_heartbeat_ns) },
 		       { "torn_down_ns", ct_json_u64(run->torn_down_ns) },
 		       { "hang_after_ns", ct_json_u64(run->hang_after_ns) },
-		       { "late_ns", ct_json_u64(run->late_ns) },
+		       { "cpu_wait_ns", ct_json_u64(run->late_ns) },
 		       { "stalled_after_ns", ct_json_u64(run->limit_ns) },
 		       { "file_bytes", ct_json_u64(run->file_bytes) },
 		       { "read_bytes", ct_json_u64(run->read_bytes) },

@@ -231,9 +231,10 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 
 static void write_costs(struct ct_text *text, const struct ct_report *report)
 {
-	static const char keys[] = "rank calls wrapper_ns wrapper_pct write_cpu_ns beat_cpu_ns "
-				   "poll_cpu_ns threads_pct voluntary_switches "
-				   "involuntary_switches bytes_written events timing";
+	static const char
+		keys[] = "rank calls wrapper_ns wrapper_pct write_cpu_ns heartbeat_cpu_ns "
+			 "poll_cpu_ns threads_cpu_pct voluntary_switches "
+			 "involuntary_switches bytes_written events timing";
 	char wrappers[64], threads[64];
 
 	ct_text_share(wrappers, sizeof(wrappers), report->overhead_pct, "about ", "the run",

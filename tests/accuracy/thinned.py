@@ -69,7 +69,7 @@ def figures(r):
             out[name] = (value, err, counts)
 
     put("S", r["what_if"]["s"], r["what_if"]["s_err"])
-    put("exposed", r["exposed"]["median_pct"], r["exposed"]["err_pct"])
+    put("exposed", r["exposed_comm"]["median_pct"], r["exposed_comm"]["err_pct"])
     put("step", r["steps"]["time_p50_ns"], r["steps"]["err_ns"], steps)
     for f in r["findings"]:
         put(f"loss of {f['kind']} {f['ranks']}", f["time_lost_ns"], f["time_lost_err_ns"])
@@ -94,7 +94,7 @@ def figures(r):
         put(f"exposed {name}", o["exposed_ns"], o["exposed_err_ns"], o["op_count"], steps)
         put(f"gap {name}", o["idle_ns"], o["idle_err_ns"], o["op_count"], steps)
     for link in r["links"]:
-        put(f"beta {link['src']} {link['dst']} {link['comm']} {link['op']}", link["beta_Bps"], link["beta_err_Bps"])
+        put(f"beta {link['src']} {link['dst']} {link['comm']} {link['op']}", link["busbw_Bps"], link["busbw_err_Bps"])
     for i, s in enumerate(reversed(r["steps"]["items"])):
         put(f"step -{i}", s["time_ns"], r["steps"]["err_ns"])
     return out
@@ -144,7 +144,7 @@ def play(seed):
         with open(whole + ".truth.json", encoding="utf-8") as file:
             truth = {(f["kind"], tuple(f["ranks"] or ())) for f in json.load(file)["expected"]["findings"]}
         wrong, n = compare(a, same, b, truth)
-        if not b["run"]["left_out_ns"]:
+        if not b["run"]["omitted_ns"]:
             wrong.append("nothing was left out")
         return name, wrong, n, f"{a['verdict']['code']} {b['verdict']['code']}"
     finally:

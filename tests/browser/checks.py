@@ -146,14 +146,14 @@ def order(browser):
 # Where the report says whether a section has something to show.
 CONTENT = {
     "hang": lambda r: r["hang"], "findings": lambda r: r["findings"], "ops": lambda r: r["ops"], "ranks": lambda r: r["ranks"],
-    "pic-steps": lambda r: r["heat"]["steps"]["first_step"], "pic-waits": lambda r: r["heat"]["waits"]["columns"],
+    "pic-steps": lambda r: r["heatmaps"]["steps"]["first_step"], "pic-waits": lambda r: r["heatmaps"]["waits"]["columns"],
     "expect": lambda r: r["expect"], "scorecard": lambda r: r["scorecard"]["parts"], "pic-slowdown": lambda r: r["what_if"]["s"],
     "pic-exposed": lambda r: any(step["exposed_ns"] is not None for step in r["steps"]["items"]),
     "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
-    "links": lambda r: any(link[key] is not None for link in r["links"] for key in ("beta_Bps", "alpha_ns", "expected_Bps", "efficiency_ratio")),
+    "links": lambda r: any(link[key] is not None for link in r["links"] for key in ("busbw_Bps", "latency_ns", "expected_Bps", "efficiency_ratio")),
     "steps": lambda r: r["steps"]["count"],
     "exposed": lambda r: any(row[key] is not None for row in r["overlap"] for key in ("exposed_ns", "hidden_ns", "comm_ns", "overlap_ratio")),
-    "idle": lambda r: r["stream_idle"], "stages": lambda r: r["stages"], "dropped": lambda r: r["dropped"] or r["invisible"],
+    "idle": lambda r: r["stream_idle"], "stages": lambda r: r["stages"], "dropped": lambda r: r["dropped"] or r["not_traced"],
     "clocks": lambda r: r["clocks"], "ends": lambda r: r["ended"] or r["in_flight"], "overhead": lambda r: r["overhead"],
 }
 

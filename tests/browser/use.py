@@ -189,7 +189,7 @@ class Pictures(WithPages):
     def test_pointing_at_a_cell_of_the_waits_shows_its_row_and_column(self):
         """Where a cell has to be follows from the axes: equal rows and columns from the first to the last. Step by step first: neither the
         start nor the end of the run is in sight until someone asks for it."""
-        heat = self.page.report["heat"]
+        heat = self.page.report["heatmaps"]
         for kind, columns in (("steps", len(heat["steps"]["first_step"])), ("waits", heat["waits"]["columns"])):
             self.plot("waits")
             if kind == "waits":
@@ -199,7 +199,7 @@ class Pictures(WithPages):
             rows = len(heat[kind]["ids"])
             for row, column in ((0, 0), (rows - 1, columns - 1), (rows // 2, columns // 3)):
                 self.browser.point(left + width * (column + 0.5) / columns, top + height * (row + 0.5) / rows)
-                self.assertIn(f"heat.{kind}.wait_ns.{row}.{column}", [key for key, *_ in self.tip()])
+                self.assertIn(f"heatmaps.{kind}.wait_ns.{row}.{column}", [key for key, *_ in self.tip()])
 
     def test_arrows_go_from_cell_to_cell_and_are_spoken(self):
         for name in PICTURES:
@@ -224,7 +224,7 @@ class Pictures(WithPages):
         self.plot("steps")
         self.browser.run("document.querySelector('[data-picture=steps] .plot').focus({preventScroll: true})")
         self.browser.press("Right", "Down", "Enter")
-        rank = self.page.report["heat"]["steps"]["ids"][1]
+        rank = self.page.report["heatmaps"]["steps"]["ids"][1]
         self.assertIn(f"rank {rank}", self.browser.run("return document.getElementById('filter').innerText"))
         self.assertEqual(self.browser.run(f"return document.querySelectorAll('{LEFT}').length"), 1)
 
@@ -287,4 +287,4 @@ class Pictures(WithPages):
         self.unfold()
         self.assertFalse(self.browser.run("return document.getElementById('pic-slowdown')"))
         text = self.browser.run("return document.getElementById('absent').innerText").lower()
-        self.assertIn(self.page.report["what_if"]["why_not"].lower(), text)
+        self.assertIn(self.page.report["what_if"]["why"].lower(), text)

@@ -19,7 +19,7 @@ hold '{"rules": [{"comm": "00000000", "min_busbw_GBps": 80}]}'
 hold '{"rules": [{"comm": "dpp", "min_busbw_GBps": 80, "max_latency_us": 1}]}'
 hold '{"rules": [{"comm": "dpp", "min_busbw_GBps": 80, "required": true}]}'
 
-hold '{"rules": [{"min_utilisation_pct": 85}]}'
+hold '{"rules": [{"min_utilization_pct": 85}]}'
 
 # As JSON, and beside --fail-on.
 commtrace report run1 --expect=profile.json --format=json | grep -E '"(passed|failed|not_applicable|metric|limit|unit)"'
@@ -60,12 +60,12 @@ echo "exit $?"
 commtrace report run1 --expect nowhere.json >/dev/null
 echo "exit $?"
 
-# Peaks that the file declares: utilisation and the score have a reference, beside rules or alone.
+# Peaks that the file declares: utilization and the score have a reference, beside rules or alone.
 score() { commtrace report run1 "$@" --json | grep -E '"(grade|reference)"'; }
 commtrace-synth --workload=ddp --hosts=2 --gpus-per-host=2 --steps=40 -o run1.synth >/dev/null
 rm -r run1
 mv run1.synth run1
-hold '{"peaks": [{"scope": "host", "busbw_GBps": 1}, {"scope": "cross", "busbw_GBps": 100}], "rules": [{"op": "AllReduce", "min_bytes": 1000000, "min_utilisation_pct": 1}]}'
+hold '{"peaks": [{"scope": "host", "busbw_GBps": 1}, {"scope": "cross", "busbw_GBps": 100}], "rules": [{"op": "AllReduce", "min_bytes": 1000000, "min_utilization_pct": 1}]}'
 score --expect=profile.json
 hold '{"peaks": [{"busbw_GBps": 1}]}'
 score --expect=profile.json

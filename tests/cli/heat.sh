@@ -9,7 +9,7 @@ commtrace dump run2 --format=jsonl | commtrace import jsonl - -o run3 >/dev/null
 # sums KEY: of each row of heat.waits.KEY
 sums() {
 	awk -v key="\"$1\":" '
-		/^ "heat"/ { heat = 1 }
+		/^ "heatmaps"/ { heat = 1 }
 		/^  "steps"/ { heat = 0 }
 		heat && $1 ~ /^"/ { on = $1 == key }
 		on && /^    \[/ { sum = 0 }
@@ -24,7 +24,7 @@ for run in run1 run2 run3; do
 	# times are put together in another way, to the nanosecond
 	awk '{ printf "%d %d %d %d\n", $1 / 1e4, $2 / 1e4, $3 / 1e4, $4 / 1e4 }' $run.waits >$run.rounded
 	cmp run1.rounded $run.rounded
-	sed -n '/^ "heat"/,/^ "clocks"/p' $run.json >$run.heat
+	sed -n '/^ "heatmaps"/,/^ "clocks"/p' $run.json >$run.heat
 done
 cmp run2.heat run3.heat && echo "imported twice: the same"
 # of the late one the others' rows show, and its own lateness

@@ -27,7 +27,7 @@ import json
 def load(run):
     with open(run + ".json", encoding="utf-8") as file:
         report = json.load(file)
-    return report["heat"]["steps"], report["heat"]["waits"], report["steps"]["items"]
+    return report["heatmaps"]["steps"], report["heatmaps"]["waits"], report["steps"]["items"]
 
 steps, _, _ = load("job")
 for key in ("wait_ns", "lateness_ns"):

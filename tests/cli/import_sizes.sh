@@ -5,7 +5,7 @@ show() {
 	commtrace report run --format=json >report
 	jq -c '.verdict.code, [.findings[].kind], (.ranks[] | [.rank, .bytes]), (.comms[] | [.bytes])' report
 	jq -c '.ops[] | [.op, .dtype, .size_range, .bytes, .op_count, .algbw_p50_Bps != null, .transfer_p50_ns != null]' report
-	jq -c '(.curves | length), [.links[].samples // 0], [.traffic | .exact_bytes, .modelled_bytes, .complete, .why]' report
+	jq -c '(.curves | length), [.links[].samples // 0], [.traffic | .exact_bytes, .modeled_bytes, .complete, .why]' report
 	commtrace report run -o page.html --force
 	grep -o '"size_range":[^,]*' page.html | sort -u
 	commtrace dump run --format=jsonl | jq -c '[.op, .count, .bytes, .state]' | sort | uniq -c

@@ -47,8 +47,8 @@ commtrace-synth -o long --workload ddp --hosts 2 --gpus-per-host 2 --steps 800 -
 for node in 0 1; do
 	commtrace run -q -o "long$node" --partial=late --keep=30 --set HOST="node$node" -- cp -r $(echo long/node$node.*) "long$node"
 done
-commtrace report --json late/* | jq -c '[.verdict.code, .findings[0].ranks, .run.left_out_ns > 0]'
-commtrace report --json long | jq -c '[.verdict.code, .findings[0].ranks, .run.left_out_ns > 0]'
+commtrace report --json late/* | jq -c '[.verdict.code, .findings[0].ranks, .run.omitted_ns > 0]'
+commtrace report --json long | jq -c '[.verdict.code, .findings[0].ranks, .run.omitted_ns > 0]'
 
 # A damaged file that belongs to no process goes with its host.
 head -c 3000 /dev/zero | tee node0.0000.7.7.0.seg node0.x.0000.7.7.0.seg >node1.0000.7.7.ring.zst

@@ -34,7 +34,7 @@ END
 for run in barrier skipped; do
 	commtrace import jsonl $run.jsonl -o $run >/dev/null
 	commtrace report $run | sed '/^$/q'
-	commtrace info --whole $run --format=json | tr -d ' \n' | grep -o '"order":\[[^]]*\]'
+	commtrace info --whole $run --format=json | tr -d ' \n' | grep -o '"call_order":\[[^]]*\]'
 	commtrace report $run --fail-on=EXTRA_OP >/dev/null
 	echo "exit code $?"
 done

@@ -5,7 +5,7 @@
 say() { commtrace report --json "$@" && commtrace hang --json "$@" || true; }
 verdict() {
 	commtrace report --json "$@" | jq -c '[.verdict.code, [.findings[] | select(.confidence != "low" and .severity != "info") |
-		"\(.kind) \(.ranks)"], .run.left_out_ns > 0, .run.hang_why]'
+		"\(.kind) \(.ranks)"], .run.omitted_ns > 0, .run.hang_why]'
 }
 hang() { commtrace hang --json "$@" 2>err | jq -c '.verdicts | map([.code, .ranks, .confidence])'; head -n 1 err; }
 job=(--hosts 2 --gpus-per-host 2 --steps 800 --step-ms 100 --noise-pct 1)

@@ -7,7 +7,7 @@ say() {
 	shift
 	{
 		commtrace report "$@" --verbose 2>/dev/null | grep -E '^([A-Z][a-z ]+:|missing|dropped)'
-		commtrace report "$@" --json 2>/dev/null | jq -r '.invisible[0] // empty | "warning   \(.what): \(.why)"'
+		commtrace report "$@" --json 2>/dev/null | jq -r '.not_traced[0] // empty | "warning   \(.what): \(.why)"'
 	} | sed -E 's/\.[0-9a-f]+\.0\.seg/.SEG/g; s/offset [0-9]+/offset N/'
 	commtrace report --format=json "$@" 2>/dev/null |
 		python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["run"]["complete"], r["verdict"]["confidence"], r["run"]["ranks_missing"])'

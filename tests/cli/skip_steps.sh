@@ -33,7 +33,7 @@ commtrace report late --format=json >late.json
 for file in late.json late.1.json; do
 	value $file '[r["steps"]["skipped"], r["steps"]["count"], r["steps"]["items"][0]["index"], r["steps"]["items"][-1]["index"]]'
 done
-value late.1.json '[r["heat"]["steps"]["first_step"][0], len(r["heat"]["steps"]["first_step"])]'
+value late.1.json '[r["heatmaps"]["steps"]["first_step"][0], len(r["heatmaps"]["steps"]["first_step"])]'
 # of the 60 steps of the program the 25 and the anchor that begins the first one that counts
 value late.json 'sorted((o["op"], o["op_count"]) for o in r["ops"])'
 value late.1.json 'sorted((o["op"], o["op_count"]) for o in r["ops"])'

@@ -17,11 +17,11 @@ assert kernel["threads"] == 4, "not four threads"
 assert kernel["voluntary"] - kernel["threads"] <= cost["voluntary_switches"] <= kernel["voluntary"] + 40, "voluntary switches"
 assert cost["voluntary_switches"] >= 30, "they hardly slept"
 assert kernel["involuntary"] - 20 <= cost["involuntary_switches"] <= 2 * kernel["involuntary"] + 40, "involuntary switches"
-ours = cost["write_cpu_ns"] + cost["beat_cpu_ns"] + cost["poll_cpu_ns"]
+ours = cost["write_cpu_ns"] + cost["heartbeat_cpu_ns"] + cost["poll_cpu_ns"]
 assert 0.8 * kernel["cpu_ns"] <= ours, "CPU time is missing"
 parts = [cost[key] for key in ("stacks_cpu_ns", "counters_cpu_ns", "environment_cpu_ns")]
 assert all(parts) and sum(parts) < cost["write_cpu_ns"], "the parts of the sum"
-assert 0 < cost["start_ns"] < 3e9, "the start"
+assert 0 < cost["startup_ns"] < 3e9, "the start"
 END
 timeout -k 5 60 "$commtrace" info "$work/run" >"$work/text"
 grep -Eq '^context switches of its threads: [0-9.]+ a second' "$work/text" || fail "the text lacks them: $(cat "$work/text")"

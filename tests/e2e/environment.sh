@@ -46,7 +46,7 @@ reported=$(ask differ.json '[d["values"] for d in e["differs"] if d["name"] == "
 [ "$reported" = "[{'value': 'rc', 'ranks': [1]}, {'value': None, 'ranks': [0]}]" ] || fail "UCX_TLS: $reported"
 [ "$(ask differ.json 'e["same"]["env.OMP_NUM_THREADS"]')" = 3 ] || fail "OMP_NUM_THREADS is not reported"
 [ "$(ask differ.json 'e["same"]["kernel.release"]')" = "$(uname -r)" ] || fail "another kernel"
-[ "$(ask differ.json '[r["facts"]["env.CUDA_VISIBLE_DEVICES"] for r in e["own"]]')" = "['0', '1']" ] || fail "own facts"
+[ "$(ask differ.json '[r["facts"]["env.CUDA_VISIBLE_DEVICES"] for r in e["per_rank"]]')" = "['0', '1']" ] || fail "own facts"
 [ "$(ask differ.json 'e["same"]["lib.gloo.path"]')" = "$(realpath "$(ldd "$gloo_job" | awk '/libgloo/ { print $3 }')")" ] ||
 	fail "another Gloo"
 found=$("$commtrace" report --format=json differ/run | "$python" -c '
@@ -92,7 +92,7 @@ COMMTRACE_QUIET=1 traced 60 "$work/gpus" "$build/bin/commtrace-simjob" --ranks 2
 info_json gpus >gpus.json
 reported=$(ask gpus.json '[e["same"][k] for k in ("gpu.0.name", "gpu.1.name", "lib.cuda.version", "gpu.0.compute")]')
 [ "$reported" = "['Simulated GPU', 'Simulated GPU', '13.0', '9.0']" ] || fail "GPUs: $reported"
-reported=$(ask gpus.json '(len(e["own"]), sorted({r["facts"][k] for r in e["own"] for k in r["facts"] if k.startswith("gpu.") and k.endswith(".pci")}))')
+reported=$(ask gpus.json '(len(e["per_rank"]), sorted({r["facts"][k] for r in e["per_rank"] for k in r["facts"] if k.startswith("gpu.") and k.endswith(".pci")}))')
 [ "$reported" = "(2, ['0000:00:00.0', '0000:01:00.0'])" ] || fail "bus ids: $reported"
 [ "$(ask gpus.json 'e["same"]["lib.nccl.version"]')" = 2.30.7 ] || fail "NCCL $(ask gpus.json 'e["same"]["lib.nccl.version"]')"
 echo "differs: $expected; $removed segments removed"

@@ -10,7 +10,7 @@ part=$e2e/gloo_part
 reported() {
 	info_json "$1" | "$python" -c '
 import json, os, re, sys
-for row in json.load(sys.stdin)["invisible"]:
+for row in json.load(sys.stdin)["not_traced"]:
     path = re.search(r": (/\S+) on rank", row["why"])
     print(row["what"], "|", os.path.basename(path.group(1)))'
 }

@@ -49,10 +49,10 @@ def pairs(layer):
     return dict(zip(zip(layer["src"], layer["dst"]), zip(layer["bytes"], layer["count"])))
 assert pairs(layers[0]) == sent, (layers[0], sent)
 of_comms = [pairs(l) for l in layers if l["kind"] == "comm"]
-assert bool(of_comms) == (layers[0]["comm"] is None) and not traffic["comms_left_out"], layers
+assert bool(of_comms) == (layers[0]["comm"] is None) and not traffic["comms_omitted"], layers
 for pair in sent if of_comms else ():
     assert tuple(map(sum, zip(*(p[pair] for p in of_comms if pair in p)))) == sent[pair], (pair, of_comms)
-assert traffic["exact_bytes"] == sum(n for n, _ in sent.values()) and not traffic["modelled_bytes"], traffic
+assert traffic["exact_bytes"] == sum(n for n, _ in sent.values()) and not traffic["modeled_bytes"], traffic
 # What one sent to another inside a communicator, that one has received, in as many messages.
 rows = collections.defaultdict(dict)
 for line in open(d + "/reported"):

@@ -11,7 +11,7 @@ reported() {
 	info_json "$work/$name" >"$name.json" || fail "$name: commtrace info: exit $?"
 	"$python" - "$name.json" <<'PY'
 import json, os, re, sys
-for row in json.load(open(sys.argv[1]))["invisible"]:
+for row in json.load(open(sys.argv[1]))["not_traced"]:
     if row["remedy"] is None:
         sys.exit(f"without a remedy: {row}")
     path = re.search(r": (/\S+) on rank", row["why"])

@@ -159,7 +159,7 @@ class Job:
     def late_s(self):
         """How late of late its processes came to run, as they say themselves."""
         said = hang(self.run, env=self.env | {"LD_PRELOAD": ""})[1] if os.path.isdir(self.run) else None
-        return (said["run"]["late_ns"] or 0) / 1e9 if said else 0.0
+        return (said["run"]["cpu_wait_ns"] or 0) / 1e9 if said else 0.0
 
     def all_have_recorded(self):
         """Whether something of every rank is there: who is killed before that has left nothing to be judged."""

@@ -101,7 +101,7 @@ def one(group, eater, for_memory):
         verdict, why = judge.judge(answer, truth, [says], [1 - eater])
         assert verdict == "right", f"{answer} {why}\n{answer.text}"
         assert for_memory or "memory" not in answer.said["verdicts"][0]["text"], answer.text
-        ended = {tuple(e["ranks"]): e["for_memory"] for e in report["ended"]}
+        ended = {tuple(e["ranks"]): e["oom_killed"] for e in report["ended"]}
         assert ended[(eater,)] is (True if for_memory else None), ended
         assert ended.get((1 - eater,)) is None, ended
         print(answer, answer.said["verdicts"][0]["text"])

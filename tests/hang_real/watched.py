@@ -149,7 +149,7 @@ def hang_torchrun(folder):
     if STACKS.exists():
         check_stacks(job)
     run = job.events()["hang"]["hang"]["run"]
-    assert run["hang_after_ns"] == 30e9 and (run["stalled_after_ns"] < 30e9 or run["late_ns"] > 5e8), run
+    assert run["hang_after_ns"] == 30e9 and (run["stalled_after_ns"] < 30e9 or run["cpu_wait_ns"] > 5e8), run
     return code
 
 

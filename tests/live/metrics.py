@@ -91,7 +91,7 @@ def near(a, b, share=0.02):
 def compare(values, told):
     """The figures of the whole run: those of the report."""
     for name, key, unit in (("operations_total", "ops", 1), ("bytes_total", "bytes", 1), ("wait_seconds_total", "wait_ns", 1e9),
-                            ("exposed_seconds_total", "exposed_ns", 1e9)):
+                            ("exposed_comm_seconds_total", "exposed_ns", 1e9)):
         by_rank = of_ranks(values, name)
         for rank in told["ranks"]:
             if rank[key] is None:

@@ -303,7 +303,7 @@ def check_traffic(traffic, journals, keys):
         if next(j.comms[name].inter for j in journals if name in j.comms):
             continue
         layer, truth = layers.get(key), sent_by(journals, name)
-        if layer is None and truth and not traffic["comms_left_out"]:
+        if layer is None and truth and not traffic["comms_omitted"]:
             differ("report", "traffic of", name, "is not there, the job says", truth)
         if layer is None:
             continue
@@ -326,8 +326,8 @@ def check_info(info):
         same(f"info pid {process['pid']}", "exit_code", process["exit_code"], 0)
     for loss in info["dropped"]:
         differ("info", "lost", json.dumps(loss))
-    for order in info["order"]:
-        same(f"info order of {order['comm']}", "first_difference", order["first_difference"], None)
+    for order in info["call_order"]:
+        same(f"info order of {order['comm']}", "first_different_seq", order["first_difference"], None)
 
 
 def main():

@@ -77,9 +77,9 @@ mpi_start 60 4 ./on_node "$program" -v dump long -o "$work/long.txt" >out 2>err 
 near "bytes" "$(cat node[1-3]/long/* | wc -c)"
 mpi_start 60 4 ./on_node "$program" -v --keep=120 report --json long >got.json 2>err || fail "--keep: exit $?: $(cat err)"
 cmp got.json <("$commtrace" report --json thin) || fail "--keep: other bytes"
-grep -q '"left_out_ns": 0' got.json && fail "--keep: nothing is left out"
+grep -q '"omitted_ns": 0' got.json && fail "--keep: nothing is left out"
 # two minutes as they were recorded, and 3 kB for each minute before
-all=$(jq '.run | (.duration_ns + .left_out_ns) / 1e9 | floor' got.json)
+all=$(jq '.run | (.duration_ns + .omitted_ns) / 1e9 | floor' got.json)
 near "--keep" $(($(cat node[1-3]/long/* | wc -c) * 120 / all + 3 * (all - 120) * 3000 / 60))
 echo "--keep: the bytes of thinned parts"
 

@@ -82,12 +82,14 @@ static void what_is_unknown_is_null(void **state)
 
 	(void)state;
 	assert_non_null(strstr(text, "{\"rank\":0,\"wrapper_ns\":null,\"calls\":0,"));
-	assert_non_null(strstr(text, "\"wrapper_pct\":null,\"threads_pct\":0.0,\"timing\":null,"));
-	assert_non_null(strstr(text, "\"level\":null,\"coarsest\":null,\"timing_why\":null,"));
+	assert_non_null(
+		strstr(text, "\"wrapper_pct\":null,\"threads_cpu_pct\":0.0,\"timing\":null,"));
+	assert_non_null(
+		strstr(text, "\"halvings\":null,\"halvings_max\":null,\"timing_why\":null,"));
 	free(text);
 	text = json_of(ct_columns_overhead(), &gpu);
 	assert_non_null(strstr(text, "\"timing\":\"events\","));
-	assert_non_null(strstr(text, "\"level\":3,\"coarsest\":0,\"timing_why\":null,"));
+	assert_non_null(strstr(text, "\"halvings\":3,\"halvings_max\":0,\"timing_why\":null,"));
 	free(text);
 	text = json_of(ct_columns_stages(), &stage);
 	assert_non_null(strstr(text, "{\"comm\":null,\"rank\":null,\"stage\":0,\"stages\":4,"
@@ -95,7 +97,7 @@ static void what_is_unknown_is_null(void **state)
 	assert_non_null(strstr(text, "\"at_most\":false}"));
 	free(text);
 	text = json_of(ct_columns_processes(), &process);
-	assert_non_null(strstr(text, "\"signal\":null,\"for_memory\":null,\"exit_code\":null,"
+	assert_non_null(strstr(text, "\"signal\":null,\"oom_killed\":null,\"exit_code\":null,"
 				     "\"last_heartbeat_ns\":null}"));
 	free(text);
 }

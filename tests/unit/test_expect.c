@@ -171,7 +171,7 @@ static void the_worst_row_decides_and_rows_without_times_do_not(void **state)
 	assert_true(isnan(e->value));
 }
 
-static void utilisation_is_the_share_of_what_can_be_expected(void **state)
+static void utilization_is_the_share_of_what_can_be_expected(void **state)
 {
 	const struct ct_report_expectation *e;
 
@@ -179,14 +179,14 @@ static void utilisation_is_the_share_of_what_can_be_expected(void **state)
 	row(1, CT_OP_AllReduce, 10, 360, 10, 0);
 	row(2, CT_OP_AllReduce, 10, 30, 10, 0);
 	row(3, CT_OP_AllReduce, 10, 1, 10, 0);
-	e = hold("{\"scope\": \"host\", \"min_utilisation_pct\": 79}");
+	e = hold("{\"scope\": \"host\", \"min_utilization_pct\": 79}");
 	assert_int_equal(e->result, CT_EXPECT_PASS);
 	assert_true(fabs(e->value - 80) < 0.001);
-	e = hold("{\"min_utilisation_pct\": 79}");
+	e = hold("{\"min_utilization_pct\": 79}");
 	assert_int_equal(e->result, CT_EXPECT_FAIL);
 	assert_true(fabs(e->value - 60) < 0.001);
 	assert_string_equal(e->unit, "pct");
-	e = hold("{\"comm\": \"0000000000000003\", \"min_utilisation_pct\": 1}");
+	e = hold("{\"comm\": \"0000000000000003\", \"min_utilization_pct\": 1}");
 	assert_int_equal(e->result, CT_EXPECT_NA);
 	assert_non_null(strstr(e->why, "start records"));
 }
@@ -299,7 +299,7 @@ static void each_threshold_of_each_profile_is_met_and_missed(void **state)
 		double busbw, us;  /* that fulfil it ... */
 		double slow, late; /* ... and that miss it */
 	} all[] = {
-		{ "general", "utilisation", DECLARED, CT_BACKEND_NCCL, CT_OP_AllReduce, 32 << 20,
+		{ "general", "utilization", DECLARED, CT_BACKEND_NCCL, CT_OP_AllReduce, 32 << 20,
 		  43, 900, 41, 1000 },
 		{ "general", "latency", INFINIBAND, CT_BACKEND_GLOO, CT_OP_Barrier, 8, 1, 14000, 1,
 		  16000 },
@@ -391,7 +391,7 @@ int main(void)
 		TEST(a_row_fails_only_if_it_misses_by_more_than_its_error),
 		TEST(a_rule_is_about_the_rows_that_it_says),
 		TEST(the_worst_row_decides_and_rows_without_times_do_not),
-		TEST(utilisation_is_the_share_of_what_can_be_expected),
+		TEST(utilization_is_the_share_of_what_can_be_expected),
 		TEST(every_limit_of_every_rule_has_its_result),
 		TEST(each_threshold_of_each_profile_is_met_and_missed),
 		TEST(a_benchmark_is_a_profile),

@@ -259,16 +259,16 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	(void)state;
 	assert_keys(o,
 		    "schema run verdict hang findings ranks comms ops steps throughput overlap "
-		    "exposed stream_idle "
-		    "stages links traffic heat curves clocks "
-		    "dropped what_if scorecard overhead expect ended in_flight invisible omitted");
+		    "exposed_comm stream_idle "
+		    "stages links traffic heatmaps curves clocks "
+		    "dropped what_if scorecard overhead expect ended in_flight not_traced omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
-	assert_keys(
-		json_object_get(o, "run"),
-		"dir job restart starts begin_unix_ns duration_ns left_out_ns hang_why "
-		"ranks_expected ranks_seen "
-		"ranks_missing hosts backends complete timing timing_why events_from_ns "
-		"events_until_ns step_change_pct step_change_err_pct step_change_why timed_ratio");
+	assert_keys(json_object_get(o, "run"),
+		    "dir job restart starts begin_unix_ns duration_ns omitted_ns hang_why "
+		    "ranks_expected ranks_seen "
+		    "ranks_missing hosts backends complete timing timing_why events_from_ns "
+		    "events_until_ns step_overhead_pct step_overhead_err_pct step_overhead_why "
+		    "timed_ratio");
 	assert_keys(json_object_get(o, "verdict"),
 		    "code title headline cause note text confidence gain_max_pct advice command");
 	assert_keys(first(o, "findings"),
@@ -294,37 +294,40 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"time_err_ns exposed_ns exposed_err_ns idle_ns idle_host_bound_ns "
 		"idle_waiting_for_compute_ns "
 		"idle_err_ns late_or_slow");
-	assert_keys(json_object_get(o, "exposed"),
+	assert_keys(json_object_get(o, "exposed_comm"),
 		    "of median_pct err_pct wait_pct max_pct transferring_pct covered_pct");
 	assert_keys(json_object_get(o, "steps"),
 		    "anchor marker count skipped time_p50_ns time_p99_ns "
 		    "err_ns covered_pct why note recurring items");
 	assert_keys(json_object_get(o, "traffic"),
-		    "unit model ranks matrix why note at_least exact_bytes modelled_bytes "
-		    "unattributed_bytes hosts comms_left_out layers");
+		    "unit model ranks matrix why note at_least exact_bytes modeled_bytes "
+		    "unattributed_bytes hosts comms_omitted layers");
 	assert_keys(first(o, "dropped"), "rank reason records begin_ns end_ns");
 	assert_keys(json_object_get(o, "scorecard"), "total grade reference why parts");
-	assert_keys(
-		first(o, "overhead"),
-		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns stacks_cpu_ns "
-		"counters_cpu_ns environment_cpu_ns voluntary_switches involuntary_switches "
-		"start_ns bytes_written budget_backoffs wrapper_pct threads_pct timing "
-		"sample_ratio budget_ratio "
-		"duty_on_ns duty_of_ns level coarsest timing_why raised_ns lowered_ns "
-		"step_change_pct step_change_err_pct step_change_why windows_off windows_on "
-		"step_ns step_collectives step_kind");
+	assert_keys(first(o, "overhead"),
+		    "rank wrapper_ns calls events poll_cpu_ns write_cpu_ns heartbeat_cpu_ns "
+		    "stacks_cpu_ns "
+		    "counters_cpu_ns environment_cpu_ns voluntary_switches involuntary_switches "
+		    "startup_ns bytes_written budget_backoffs wrapper_pct threads_cpu_pct timing "
+		    "sample_ratio budget_ratio "
+		    "duty_on_ns duty_period_ns halvings halvings_max timing_why events_from_ns "
+		    "events_until_ns "
+		    "step_overhead_pct step_overhead_err_pct step_overhead_why untimed_windows "
+		    "timed_windows "
+		    "step_ns step_collectives step_kind");
 	json_decref(o);
 	o = ct_info_json(report);
-	assert_keys(
-		o, "schema run processes comms dropped clocks overhead order invisible environment "
-		   "transport");
+	assert_keys(o, "schema run processes comms dropped clocks overhead call_order not_traced "
+		       "environment "
+		       "transport");
 	assert_keys(
 		first(o, "processes"),
 		"host hostkey pid start_unix_ns restart ranks exe segments bytes ring end signal "
-		"for_memory exit_code last_heartbeat_ns");
-	assert_keys(first(o, "order"), "comm equal_to_seq first_difference differs_to_seq hash");
-	assert_keys(first(o, "invisible"), "what why remedy");
-	assert_keys(json_object_get(o, "environment"), "same differs unread conflicts own");
+		"oom_killed exit_code last_heartbeat_ns");
+	assert_keys(first(o, "call_order"),
+		    "comm same_up_to_seq first_different_seq differs_up_to_seq hash");
+	assert_keys(first(o, "not_traced"), "what why remedy");
+	assert_keys(json_object_get(o, "environment"), "same differs unread conflicts per_rank");
 	json_decref(o);
 	ct_report_free(report);
 }

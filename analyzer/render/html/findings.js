@@ -17,7 +17,7 @@
 	// `of` of the exposed communication is what these are shares of, too.
 	function share(f, path) {
 		return ct.el('p', { class: 'loss' }, ct.value(path + '.time_lost_pct_of_run', f.time_lost_pct_of_run, 'pct'),
-			ct.el('span', { class: 'share' }, ct.report.exposed.of === 'steps' ? 'share of the steps' : 'share of the run'));
+			ct.el('span', { class: 'share' }, ct.report.exposed_comm.of === 'steps' ? 'share of the steps' : 'share of the run'));
 	}
 
 	function loss(f, path) {

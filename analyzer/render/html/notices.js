@@ -26,9 +26,9 @@
 			list.push(notice('warning', 'dropped', several(report.dropped, 'gap', 'gaps'), ' in the trace'));
 		else if (report.dropped.length)
 			list.push(notice('info', 'dropped', 'No dropped records; details lost in ', several(report.dropped, 'place', 'places')));
-		for (const [i, seen] of report.invisible.slice(0, MOST).entries())
-			list.push(notice('info', 'dropped', ct.value('invisible.' + i + '.what', seen.what, 'text'), ': ',
-				ct.value('invisible.' + i + '.why', seen.why, 'text')));
+		for (const [i, seen] of report.not_traced.slice(0, MOST).entries())
+			list.push(notice('info', 'dropped', ct.value('not_traced.' + i + '.what', seen.what, 'text'), ': ',
+				ct.value('not_traced.' + i + '.why', seen.why, 'text')));
 		if (report.steps.skipped)
 			list.push(notice('info', 'run', 'first ', ct.value('steps.skipped', report.steps.skipped, 'count'), ' steps skipped'));
 		if (report.run.timing_why !== null)

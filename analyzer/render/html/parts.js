@@ -36,8 +36,8 @@
 
 	ct.section('dropped', (body, report) => {
 		part(body, 'Dropped', 'dropped', report.dropped);
-		part(body, 'Not traced', 'invisible', report.invisible);
-	}, (report) => (report.dropped.length || report.invisible.length ? null : ''));
+		part(body, 'Not traced', 'not_traced', report.not_traced);
+	}, (report) => (report.dropped.length || report.not_traced.length ? null : ''));
 })();
 
 // Processes that did not exit cleanly, and operations in flight when recording ended.

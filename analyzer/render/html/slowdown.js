@@ -3,7 +3,7 @@
 (function () {
 	// A figure of what_if, or n/a and why; and what it means.
 	function figure(word, w, key, errKey, means) {
-		const why = key === 's' ? 'why_not' : key + '_why';
+		const why = key === 's' ? 'why' : key + '_why';
 
 		return [word, ct.valueOf('what_if', w, key, 'number', errKey),
 			w[key] !== null ? ct.el('p', { class: 'note' }, means) :
@@ -28,5 +28,5 @@
 				'S_stage: steps take this many times as long if only this stage computes as recorded and all others evenly.')]);
 			ct.table(body, { path: 'what_if.s_stage', label: 'S of the stages', rows: w.s_stage });
 		}
-	}, (report) => (report.what_if.s === null ? report.what_if.why_not : null));
+	}, (report) => (report.what_if.s === null ? report.what_if.why : null));
 })();

@@ -39,7 +39,7 @@
 
 	tableOf('links', 'Links', {
 		empty: 'No link could be measured: that takes timed transfers of more than one size.',
-		measured: ['beta_Bps', 'alpha_ns', 'expected_Bps', 'efficiency_ratio'],
+		measured: ['busbw_Bps', 'latency_ns', 'expected_Bps', 'efficiency_ratio'],
 		cells: {
 			scope: { words: true, show: (row, path) => [
 				ct.value(path + '.scope', row.scope, 'text'), ' ',
@@ -57,7 +57,7 @@
 		measured: ['exposed_ns', 'hidden_ns', 'comm_ns', 'overlap_ratio'],
 		first: 'exposed_ns',
 		empty: 'It is unknown which communication compute waited for.',
-		before: (report) => ct.factsOf('exposed', report.exposed),
+		before: (report) => ct.factsOf('exposed_comm', report.exposed_comm),
 	});
 	tableOf('idle', 'Idle time of communication streams', { path: 'stream_idle', empty: 'That takes steps, and operations timed on streams.' });
 	tableOf('stages', 'Stages');

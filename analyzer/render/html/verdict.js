@@ -19,9 +19,9 @@
 	}
 
 	function exposed() {
-		const e = report.exposed;
+		const e = report.exposed_comm;
 
-		return tile('exposed communication', ct.valueOf('exposed', e, 'median_pct', 'pct', 'err_pct'),
+		return tile('exposed communication', ct.valueOf('exposed_comm', e, 'median_pct', 'pct', 'err_pct'),
 			e.median_pct === null ? 'not measured for enough of the run' :
 				(e.of === 'steps' ? 'of each step' : 'of the run') + ', on the median rank');
 	}

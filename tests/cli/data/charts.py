@@ -35,7 +35,7 @@ def entries(view):
 
 
 def median_host(column):
-    return statistics.median(row[column] for row in REPORT["heat"]["steps"]["outside_comm_ns"] if row[column] is not None)
+    return statistics.median(row[column] for row in REPORT["heatmaps"]["steps"]["outside_comm_ns"] if row[column] is not None)
 
 
 def heatmap(name, view):
@@ -48,7 +48,7 @@ def heatmap(name, view):
         value = found[0] if level >= BLANK or level < each or level == UNKNOWN else found[1]
         # What is colored by a ratio to others: to the median rank, and of hosts to the median host.
         if view["ramps"][0]["ramp"] == "ratio" and name == "steps":
-            value = found[1] if REPORT["heat"]["steps"]["rows"] == "ranks" or found[0] is None else found[0] / median_host(where["c"])
+            value = found[1] if REPORT["heatmaps"]["steps"]["rows"] == "ranks" or found[0] is None else found[0] / median_host(where["c"])
         check((level == UNKNOWN) == (value is None), name, where, level, value)
         if level < UNKNOWN:
             ramps[level // each].append((value, level % each))

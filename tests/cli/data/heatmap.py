@@ -75,7 +75,7 @@ def traffic(report):
         return name in (None, one["name"] if kind == "comm" else one.get(kind)) or (kind == "comm" and one["comm"].startswith(name))
 
     layers = [one for one in t["layers"] if is_wanted(one)]
-    layer = max(layers, key=lambda one: one["exact_bytes"] + one["modelled_bytes"])
+    layer = max(layers, key=lambda one: one["exact_bytes"] + one["modeled_bytes"])
     column = {"bytes": "bytes", "count": "count", "bandwidth": "bandwidth_Bps"}[option("--layer", "bytes")]
     cells = dict(zip(zip(layer["src"], layer["dst"]), layer[column]))
     if scope == "host":
@@ -101,14 +101,14 @@ def fold(report, part, cells):
 
 
 def waits(report):
-    w = report["heat"]["waits"]
+    w = report["heatmaps"]["waits"]
     names, cells = fold(report, w, w["wait_ns" if option("--layer", "wait") == "wait" else "lateness_ns"])
     columns = [str(w["begin_ns"] + c * w["column_ns"]) for c in range(w["columns"])]
     return names, columns, cells, "host" if option("--by") == "host" or w["rows"] == "hosts" else "rank"
 
 
 def steps(report):
-    h = report["heat"]["steps"]
+    h = report["heatmaps"]["steps"]
     names, cells = fold(report, h, h["outside_comm_ns"])
     return names, [str(c) for c in h["first_step"]], cells, "host" if option("--by") == "host" or h["rows"] == "hosts" else "rank"
 

@@ -376,8 +376,8 @@ json_t *ct_top_json(const struct ct_top_table *table, const struct ct_live_view 
 	for (uint32_t i = 0; i < table->n; i++)
 		json_array_append_new(ranks, row_json(&table->rows[i]));
 	return json_pack("{s:s, s:i, s:b, s:b, s:o, s:o, s:o, s:o}", "job", view->job, "restart",
-			 view->restart, "ended", view->has_ended, "behind", view->is_behind,
+			 view->restart, "ended", view->has_ended, "reader_behind", view->is_behind,
 			 "duration_s", seconds(view->duration_ns), "stalled_after_s",
-			 seconds(table->stall_ns), "straggler_why_not",
+			 seconds(table->stall_ns), "straggler_why",
 			 text_or_null(view->slow_why_not), "ranks", ranks);
 }
