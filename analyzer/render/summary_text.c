@@ -69,11 +69,25 @@ static void write_throughput(struct ct_text *text, const struct ct_report_throug
 			     "throughput     n/a: too few steps were marked");
 }
 
+/* The hidden part of the communication that was followed; NAN: none was. */
+static double overlap_pct(const struct ct_report *report)
+{
+	double hidden_ns = 0, comm_ns = 0;
+
+	for (size_t i = 0; i < report->n_overlap; i++) {
+		if (report->overlap[i].hidden_ns == CT_UNKNOWN)
+			continue;
+		hidden_ns += (double)report->overlap[i].hidden_ns;
+		comm_ns += (double)report->overlap[i].comm_ns;
+	}
+	return comm_ns > 0 ? 100 * hidden_ns / comm_ns : NAN;
+}
+
 static void write_exposed(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	const char *of = e->of_steps ? "step time" : "the run";
-	char parts[96] = "";
+	char parts[96] = "", overlap[48] = "";
 
 	if (isnan(e->median_pct)) {
 		if (isnan(report->run.comm_share_pct))
@@ -89,8 +103,11 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		snprintf(parts, sizeof(parts), ": %s waiting, %s transfer",
 			 ct_prose_pct(e->wait_pct).s,
 			 ct_prose_pct(fmax(0, e->median_pct - e->wait_pct)).s);
-	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "communication  exposed for %s of %s%s",
-		     ct_prose_pct_err(e->median_pct, e->err_pct).s, of, parts);
+	if (!isnan(overlap_pct(report)))
+		snprintf(overlap, sizeof(overlap), "; overlap %s",
+			 ct_prose_pct(overlap_pct(report)).s);
+	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "communication  exposed for %s of %s%s%s",
+		     ct_prose_pct_err(e->median_pct, e->err_pct).s, of, parts, overlap);
 }
 
 /* "no dropped records", "no dropped records, but 12 calls were not recorded", "no dropped records

@@ -20,6 +20,9 @@ done
 commtrace-synth -o four "${job[@]}" --ranks-per-process 4 "${slow[@]}"
 commtrace info four | head -1
 commtrace report four --format=kv | grep -oE '^STRAGGLER rank=[0-9]+'
+# The overlap of the summary is that of the rows.
+overlap=$(commtrace report four | tr '\n' ' ' | grep -oE 'overlap +[0-9.]+' | grep -oE '[0-9.]+')
+commtrace report four --json | jq "[.overlap[]] | 100 * (map(.hidden_ns) | add) / (map(.comm_ns) | add) - $overlap | fabs < 0.05"
 commtrace-synth -o lost "${job[@]}" --fault drop-trace:rank=4 --fault truncate:rank=2,keep=0.5
 commtrace report lost 2>/dev/null | grep -oE '^run +[^,]*|^Not enough evidence'
 commtrace info lost --format=json 2>/dev/null | grep -o '"end": "[a-z]*"' | sort | uniq -c
