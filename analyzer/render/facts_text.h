@@ -7,10 +7,17 @@
 #include "analyzer/model/report.h"
 #include "analyzer/render/text.h"
 
+/* How much of a report fits a screen. */
+struct ct_text_detail {
+	size_t others; /* findings beside the verdict's */
+	size_t rows;   /* of the table of operations; 0: without it */
+	int row_lines; /* of cause, note and advice of the verdict, then "..."; 0: all */
+};
+
 /* The verdict with its cause, notes and advice, then the other findings: their headlines, and only
- * with `verbose` all of them and all that is known of each. An empty line behind them. */
+ * with `verbose` all that is known of each. An empty line behind them. */
 void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose,
-		      size_t top);
+		      const struct ct_text_detail *detail);
 /* A line for each baseline check that failed, and how many passed; with `verbose` for each. */
 void ct_expect_text(struct ct_text *text, const struct ct_report *report, int verbose);
 /* The run in a few lines: step time, exposed communication, data quality. */

@@ -7,7 +7,6 @@
 #include "analyzer/base/units.h"
 #include "analyzer/render/facts_text.h"
 
-#define MOST_OTHERS 3u /* findings beside the verdict's, of a screen */
 #define LABEL CT_TEXT_ROW
 
 /* ---- the verdict's ---- */
@@ -36,26 +35,34 @@ static void when(struct ct_text *text, const struct ct_report *report, const str
 		     isnan(f->per_step_ns) ? "" : "; the cost per step is of the slow ones");
 }
 
-static void write_verdict(struct ct_text *text, const struct ct_report *report)
+/* A row of at most so many lines; 0: all of it. */
+static void row(struct ct_text *text, const char *word, const char *what, int most)
+{
+	text->end = most ? text->lines + most : 0;
+	ct_text_row(text, word, what);
+	text->end = 0;
+}
+
+static void write_verdict(struct ct_text *text, const struct ct_report *report, int most)
 {
 	const struct ct_report_verdict *v = &report->verdict;
 	const struct ct_finding *f = v->about;
 
 	ct_text_wrap(text, color_of(report), LABEL, "%s: %s", v->title, v->headline);
 	if (f)
-		ct_text_row(text, "where", f->where);
-	ct_text_row(text, "cause", v->cause);
+		row(text, "where", f->where, most);
+	row(text, "cause", v->cause, most);
 	if (f) {
 		when(text, report, f);
-		ct_text_row(text, "note", f->note);
+		row(text, "note", f->note, most);
 	}
-	ct_text_row(text, "note", v->note);
+	row(text, "note", v->note, most);
 	if (v->confidence != CT_CONFIDENCE_NONE)
 		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s%s%s, confidence %s",
 			     (int)LABEL - 2, "verdict", ct_verdict_name(v->code),
 			     v->hang_code ? " " : "", v->hang_code ? v->hang_code : "",
 			     ct_confidence_name(v->confidence));
-	ct_text_row(text, "do", v->advice);
+	row(text, "do", v->advice, most);
 	ct_text_command(text, "run", v->command);
 }
 
@@ -94,22 +101,22 @@ static void write_finding(struct ct_text *text, const struct ct_report *report, 
 	ct_text_command(text, "run", f->command);
 }
 
-void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose, size_t top)
+void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose,
+		      const struct ct_text_detail *detail)
 {
 	size_t first = report->verdict.about != NULL, end = report->n_findings;
 	struct ct_text own = ct_text_screen(text);
 
-	if (!top)
-		top = verbose ? SIZE_MAX : MOST_OTHERS;
-	if (end - first > top)
-		end = first + top;
-	write_verdict(&own, report);
+	if (end - first > detail->others)
+		end = first + detail->others;
+	write_verdict(&own, report, detail->row_lines);
 	if (end > first)
 		ct_text_empty(&own);
 	for (size_t i = first; i < end; i++)
 		write_finding(&own, report, i, verbose);
 	if (report->n_findings > end)
-		ct_text_line(&own, CT_COLOR_DIM, "and %zu more (%s)", report->n_findings - end,
+		ct_text_line(&own, CT_COLOR_DIM, "%zu more finding%s (%s)",
+			     report->n_findings - end, report->n_findings - end == 1 ? "" : "s",
 			     verbose ? "a larger --top" : "--verbose");
 	ct_text_empty(&own);
 	text->lines = own.lines;

@@ -15,11 +15,8 @@
 #include "analyzer/render/text.h"
 #include "trace/text.h"
 
-/* Of a screen of 25 lines: 8 verdict, 4 other findings, 5 facts, 4 table, 4 empty; and of all that
- * there is. */
-#define SCREEN 25  /* lines */
-#define FEW_ROWS 3 /* of the table, fewer where the screen is full: ... */
-#define BESIDE 5   /* ... of its lines, those around the rows */
+#define SCREEN 25 /* lines */
+#define BELOW 3	  /* lines below the table */
 #define MOST_ROWS 5
 #define FEW_IN_FLIGHT 0u
 #define MOST_IN_FLIGHT 8u
@@ -202,27 +199,21 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 }
 
 static void write_table(struct ct_text *text, const struct ct_report *report, int verbose,
-			size_t top)
+			size_t most)
 {
 	static const char few[] = "op comm bytes_each op_count span_p50_ns wait_each_ns "
 				  "transfer_ns busbw_p50_Bps";
 	static const char all[] = "op comm bytes_each op_count span_p50_ns span_p99_ns "
 				  "wait_each_ns transfer_ns busbw_p50_Bps last_rank";
 	const char *keys = verbose ? all : few;
-	int left = SCREEN - BESIDE - text->lines;
-	size_t most = top		? top
-		      : verbose		? MOST_ROWS
-		      : left > FEW_ROWS ? FEW_ROWS
-		      : left > 1	? (size_t)left
-					: 1;
 
-	if (!report->n_ops)
+	if (!report->n_ops || !most)
 		return;
 	ct_text_empty(text);
 	ct_columns_head(text, ct_columns_ops(), keys);
 	for (size_t i = 0; i < report->n_ops && i < most; i++)
 		ct_columns_row(text, CT_COLOR_NONE, ct_columns_ops(), keys, &report->ops[i]);
-	if (report->n_ops > most && (verbose || text->lines + BESIDE - 1 < SCREEN))
+	if (report->n_ops > most && (verbose || text->lines + 1 + BELOW <= SCREEN))
 		ct_text_line(text, CT_COLOR_DIM, "... %zu more (%s)", report->n_ops - most,
 			     verbose ? "a larger --top" : "--verbose");
 	if (verbose)
@@ -441,22 +432,66 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	}
 }
 
-void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
+/* From all to what fits a screen of any report: a table of fewer rows, fewer findings beside the
+ * verdict's, no table, shorter texts. */
+static const struct ct_text_detail details[] = {
+	{ 3, 3, 0 }, { 3, 2, 0 }, { 3, 1, 0 }, { 2, 1, 0 }, { 1, 1, 0 },
+	{ 0, 1, 0 }, { 0, 0, 0 }, { 0, 0, 3 }, { 0, 0, 2 }, { 0, 0, 1 },
+};
+
+static void write_report(struct ct_text *text, const struct ct_report *report,
+			 const struct ct_text_style *style, const struct ct_text_detail *detail)
 {
-	struct ct_text text = ct_text_to(out, style);
 	int verbose = style && style->verbose;
 	size_t top = style ? style->top : 0;
 
-	ct_findings_text(&text, report, verbose, top);
-	ct_expect_text(&text, report, verbose);
+	ct_findings_text(text, report, verbose, detail);
+	ct_expect_text(text, report, verbose);
 	/* how a job died says more of it than how it ran */
-	write_ends(&text, report, top ? top : verbose ? MOST_ENDED : FEW_ENDED);
-	write_in_flight(&text, report, top ? top : verbose ? MOST_IN_FLIGHT : FEW_IN_FLIGHT);
+	write_ends(text, report, top ? top : verbose ? MOST_ENDED : FEW_ENDED);
+	write_in_flight(text, report, top ? top : verbose ? MOST_IN_FLIGHT : FEW_IN_FLIGHT);
 	if (report->n_ended || report->n_in_flight)
-		ct_text_empty(&text);
-	ct_summary_text(&text, report);
+		ct_text_empty(text);
+	ct_summary_text(text, report);
 	if (verbose)
-		write_facts(&text, report);
-	write_table(&text, report, verbose, top);
-	write_next(&text, report, style);
+		write_facts(text, report);
+	write_table(text, report, verbose, detail->rows);
+	write_next(text, report, style);
+}
+
+/* How many lines it takes with this detail; 0: out of memory. */
+static int lines_of(const struct ct_report *report, const struct ct_text_style *style,
+		    const struct ct_text_detail *detail)
+{
+	char *unread = NULL;
+	size_t size;
+	FILE *out = open_memstream(&unread, &size);
+	struct ct_text text = ct_text_to(out, style);
+
+	if (!out)
+		return 0;
+	write_report(&text, report, style, detail);
+	fclose(out);
+	free(unread);
+	return text.lines;
+}
+
+void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
+{
+	struct ct_text text = ct_text_to(out, style);
+	const size_t n = sizeof(details) / sizeof(details[0]);
+	struct ct_text_detail detail = details[0];
+	size_t top = style ? style->top : 0;
+
+	if (style && style->verbose)
+		detail = (struct ct_text_detail){ SIZE_MAX, MOST_ROWS, 0 };
+	else
+		for (size_t i = 0; i < n && !top; i++) {
+			detail = details[i];
+			if (lines_of(report, style, &detail) <= SCREEN)
+				break;
+		}
+	if (top)
+		detail.others = detail.rows = top;
+	write_report(&text, report, style, &detail);
 }

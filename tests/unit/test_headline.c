@@ -2,11 +2,14 @@
 /* Headlines fit a line with the largest figures, many ranks and long names, for all kinds of
  * findings and all rows of verdicts. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/limits.h"
 #include "analyzer/findings/headline.h"
 #include "analyzer/findings/verdict_text.h"
+#include "analyzer/render/render.h"
 #include "tests/unit/fixture.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -243,6 +246,44 @@ static void the_parts_of_headlines_fit_too(void **state)
 	}
 }
 
+/* ---- a screen ---- */
+
+/* Whatever is found, and however long it is. */
+static void the_report_fits_a_screen(void **state)
+{
+	static const char many[] =
+		"a long explanation that takes line after line of the screen because it lists all "
+		"that may be the reason of what was found, and then all that may be done about it "
+		"by whom, in which order, and with which command of which tool on which machine";
+	struct ct_findings list = { .memory = report.memory };
+	struct ct_finding all[12];
+	size_t lines = 0, size;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(out);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		all[i] = worst(i ? CT_FINDING_ADVICE : CT_FINDING_STRAGGLER, &list);
+		all[i].headline = "a setting that takes something away";
+		all[i].cause = all[i].note = all[i].advice = many;
+		ct_headline(&all[i], &report);
+	}
+	report.findings = all;
+	report.n_findings = COUNT(all);
+	ct_verdict_of_finding(all, &report);
+	ct_verdict_add(&report, many);
+	ct_verdict_conclude(&report, all);
+	ct_report_text(&report, NULL, out);
+	assert_int_equal(fclose(out), 0);
+	for (const char *at = text; *at; at += strcspn(at, "\n") + 1)
+		lines++;
+	if (lines > 25 || !strstr(text, "11 more findings (--verbose)"))
+		fail_msg("%zu lines:\n%s", lines, text);
+	free(text);
+	ct_findings_fini(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +296,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_name_of_any_length_is_cut, open_report,
 						close_report),
 		cmocka_unit_test_setup_teardown(each_verdict_fits_the_line, open_report,
+						close_report),
+		cmocka_unit_test_setup_teardown(the_report_fits_a_screen, open_report,
 						close_report),
 		cmocka_unit_test_setup_teardown(the_parts_of_headlines_fit_too, open_report,
 						close_report),

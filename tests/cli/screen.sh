@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# By default a report has at most 25 lines, and its headlines at most 80 columns, whatever was found.
+try() {
+	commtrace-synth -o run --steps 30 "$@" >/dev/null || return
+	commtrace report run --color=never >report
+	[ "$(wc -l <report)" -le 25 ] || { echo "$*: more than 25 lines"; cat report; }
+	commtrace report --json run | jq -r '(.verdict | "\(.title): \(.headline)"), .findings[].headline' |
+		awk -v of="$*" 'length($0) > 80 { print of ": " $0 }'
+	rm -r run run.truth.json
+}
+export LC_ALL=C.UTF-8
+for workload in ddp fsdp megatron moe decode; do
+	try --workload $workload --hosts 2 --gpus-per-host 8
+	try --workload $workload --hosts 2 --gpus-per-host 8 --fault slow-rank:rank=5,pct=30
+	try --workload $workload --hosts 2 --gpus-per-host 8 --fault pause:rank=3,every=5,ms=60
+done
+try --workload ddp --hosts 16 --gpus-per-host 8 --fault kill:rank=100,op=60
+try --workload ddp --hosts 2 --gpus-per-host 8 --fault drop-trace:rank=3
+try --workload ddp --hosts 2 --gpus-per-host 8 --fault starve-sm:rank=2,ms=3
