@@ -9,13 +9,15 @@
 #include "interpose/spin.h"
 #include "trace/pages.h"
 
+/* size: one for each communicator, direction, peer and tag; a rank of a pipeline has tens. Half
+ * full, 1 in 50 finds no room, and the messages of its communicator have no numbers any more. */
 #define CHANNELS 8192u
 #define PROBES 16u
 
-/* The low bits of `next` count, those above say how often its place was given away. */
+/* code: the low bits of `next` count, those above say how often its place was given away. */
 #define COUNT_BITS 48
 
-#define STOPPED 64u
+#define STOPPED 64u /* size: communicators; from the last place on all are stopped */
 #define EVERY UINT32_MAX
 
 /* Columns, since the end of a communicator looks through one of them only. A key is the hash of

@@ -33,6 +33,6 @@ void ct_channels_stop(uint32_t comm);
 /* The communicator with this id has ended. */
 void ct_channels_end(uint32_t comm);
 
-#define CT_SEQ_UNMATCHED (1ull << 63)
+#define CT_SEQ_UNMATCHED (1ull << 63) /* code: above all numbers that are counted */
 
 #endif

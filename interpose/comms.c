@@ -9,9 +9,9 @@
 #include "interpose/spin.h"
 #include "trace/pages.h"
 
-#define BUCKETS (4 * CT_COMMS_MAX)
-#define GONE ((const void *)1) /* a handle that was removed: look further */
-#define SIZES 64u
+#define BUCKETS (4 * CT_COMMS_MAX) /* size: half full, if all have two handles */
+#define GONE ((const void *)1)	   /* code: a handle that was removed: look further */
+#define SIZES 64u		   /* size: groups of a job have few different sizes */
 
 static struct {
 	uint8_t before[0x640]; /* in a page, as that of ct_gate */

@@ -17,7 +17,7 @@
 #include "interpose/sequence.h"
 #include "trace/ring.h"
 
-#define CT_COMMS_MAX 1024u
+#define CT_COMMS_MAX 1024u /* size: as many as the largest ring has entries for */
 
 struct ct_traced_comm {
 	_Atomic(const void *) handle[2]; /* what calls name it by; NULL: none. Gloo's collectives

@@ -18,7 +18,7 @@
 
 #include "interpose/guard.h"
 
-#define CT_ENTRY_COPIES 4
+#define CT_ENTRY_COPIES 4 /* size: two are seen; each one more is a copy of all entries */
 
 struct ct_real;
 

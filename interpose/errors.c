@@ -9,8 +9,8 @@
 
 #include "interpose/recorder.h"
 
-#define SLOTS 1024u
-#define TEXT_BYTES 512u
+#define SLOTS 1024u	/* size: as many as there are communicators at a time */
+#define TEXT_BYTES 512u /* size: of the stack; the ring takes up to 1,000 bytes */
 
 /* Communicator << 32 | reported results, one bit each, in the upper half those of earlier calls. If
  * two communicators share an entry, the later one replaces the earlier one, whose errors may then
@@ -98,10 +98,12 @@ void ct_error_record(const struct ct_error *error, const char *text)
 /* ---- exceptions
  * ----------------------------------------------------------------------------------------- */
 
-#define CLASS_GNU_CXX                                                                              \
-	0x474e5543432b2b00ull /* "GNUCC++\0": thrown here, not handed on by exception_ptr */
-#define HEADER_BYTES 32u      /* struct _Unwind_Exception; the thrown object follows it */
-#define TYPE_BEFORE 80u	      /* its type is this far before it, in struct __cxa_exception */
+/* fact: of the C++ ABI for 64 bits: "GNUCC++\0", thrown here, not handed on by exception_ptr; struct
+ * _Unwind_Exception, which the thrown object follows; how far before it its type is, in struct
+ * __cxa_exception. */
+#define CLASS_GNU_CXX 0x474e5543432b2b00ull
+#define HEADER_BYTES 32u
+#define TYPE_BEFORE 80u
 
 _Static_assert(sizeof(void *) == 8, "as laid out for 64 bits");
 

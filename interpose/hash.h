@@ -9,7 +9,7 @@
 
 #include "trace/mix.h"
 
-#define CT_HASH_START 0xcbf29ce484222325ull
+#define CT_HASH_START 0xcbf29ce484222325ull /* fact: FNV-1a's own, of 64 bits */
 
 /* FNV-1a, continued from `hash`. */
 static inline uint64_t ct_hash_bytes(uint64_t hash, const void *data, size_t len)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Between a proxy and a rank there may be scripts that the user put before the program. */
-enum { MAX_ANCESTORS = 8 };
+/* size: between a proxy and a rank there may be scripts that the user put before the program. */
+#define MAX_ANCESTORS 8
 
 static ssize_t read_proc(uint32_t pid, const char *file, char *text, size_t size)
 {

@@ -90,11 +90,11 @@ HIDDEN int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 	return sigprocmask(how, set, before) == 0 ? 0 : errno;
 }
 
-/* Before 2.33 the stat family were macros over functions with a version argument. */
-#define STAT_VERSION 1
+/* fact: before 2.33 the stat family were macros over functions with a version argument. */
 #if defined(__aarch64__)
-#undef STAT_VERSION
-#define STAT_VERSION 0
+#define STAT_VERSION 0 /* fact: of struct stat there */
+#else
+#define STAT_VERSION 1 /* fact: of struct stat on x86-64 */
 #endif
 OLD(int, __xstat, (int version, const char *path, struct stat *st));
 OLD(int, __fxstat, (int version, int fd, struct stat *st));

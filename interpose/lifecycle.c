@@ -22,7 +22,11 @@
 #include "interpose/stacks/callers.h"
 #include "interpose/writer.h"
 
+/* size: a start takes milliseconds. One that takes longer may wait for this thread, whose call then
+ * passes unrecorded. */
 #define START_WAIT_NS 2000000000ull
+/* size: writing the rest takes milliseconds. What a file system holds up for longer is taken from
+ * the ring afterwards, so that the program is not held up by it. */
 #define EXIT_WAIT_NS 2000000000ull
 
 /* Unlike the gate these are copied into a forked child. */

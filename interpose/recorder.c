@@ -134,9 +134,12 @@ static void record_scrap(struct ct_traced_comm *comm, struct ct_slot *slot, uint
 	ct_op_end(&f, ct_now_ns(), 0);
 }
 
+/* size: a chunk's calls, so many times: 50 us, of which the shortest round counts. */
+#define ROUNDS 16
+#define CALLS CT_CHUNK_SLOTS
+
 uint32_t ct_recorder_calibrate(void)
 {
-	enum { ROUNDS = 16, CALLS = 63 };
 	static struct ct_slot slots[CALLS] __attribute__((aligned(64)));
 	struct ct_thread mine = ct_self;
 	struct ct_ring_comm entry;

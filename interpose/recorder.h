@@ -18,7 +18,7 @@
 #include "interpose/site.h"
 #include "trace/ops.h"
 
-/* In launch ids that come from a counter. Chunks are 64 slots, of which the first is none. */
+/* code: in launch ids that come from a counter. Chunks are 64 slots, of which the first is none. */
 #define CT_LAUNCH_SHARED (1u << 31)
 _Static_assert(CT_CHUNK_BYTES == 64 * CT_SLOT_BYTES, "a slot's number in its chunk has six bits");
 
@@ -199,5 +199,8 @@ void ct_host_end(struct ct_host_frame *f, int result);
 
 /* Measure what recording one call costs, on memory of its own. Once, before the gate opens. */
 uint32_t ct_recorder_calibrate(void);
+
+/* size: peers whose counts are recorded, the first ones: 16 records of the 63 of a chunk. */
+#define CT_RECORDED_PEERS 128u
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "trace/format.h"
 
-#define CT_SEQ_SEEN 64u
+#define CT_SEQ_SEEN 64u /* size: tags in use at the same time are closer (sequence.c) */
 
 enum ct_seq_mode {
 	CT_SEQ_NEW = 0,	  /* no collective yet */

@@ -6,8 +6,8 @@
 #include "interpose/clear.h"
 #include "interpose/recorder.h"
 
-#define PROBES 16u
-#define TEXT 0x74657874ull /* keys of texts begin with it: they are not those of places */
+#define PROBES 16u	   /* size: half full, 1 in 100 finds no room (STRINGS_FULL) */
+#define TEXT 0x74657874ull /* code: keys of texts begin with it: they are not those of places */
 #define SHARE(bytes) ((bytes) / 4 * 3) /* of the room for strings; the rest is for names */
 
 static struct site_entry {

@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define CT_SITE_TABLE 8192u	   /* places, a power of two */
+/* size: places, a power of two: ids of texts fill up sooner (CT_RING_STRING_MAX). */
+#define CT_SITE_TABLE 8192u
 #define CT_SITE_UNKNOWN UINT32_MAX /* the place is known to have no text */
 
 void ct_site_table_clear(void);

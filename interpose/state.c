@@ -239,8 +239,8 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 	return CT_OK;
 }
 
-/* Limit of unreturned operations in one block. A thread is inside one, or as many as MPI_Startall
- * starts; the rest are in the ring only, until they return. */
+/* size: limit of unreturned operations in one block. A thread is inside one, or as many as
+ * MPI_Startall starts; the rest are in the ring only, until they return. */
 #define MOST_OPEN_OPS (CT_BLOCK_MAX_RECORDS / 4)
 
 /* A chunk's own come after those already in a segment. */

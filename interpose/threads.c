@@ -13,8 +13,8 @@
 
 #include "trace/clock.h"
 
-/* The default is that of ulimit -s; none of our threads needs a tenth of it (the deepest reads
- * stacks of Python, and one calls a CUDA driver). */
+/* size: the default is that of ulimit -s; none of our threads needs a tenth of it (the deepest
+ * reads stacks of Python, and one calls a CUDA driver). */
 #define STACK_BYTES (1u << 20)
 
 int ct_thread_start(void *(*body)(void *), void *arg)

@@ -4,8 +4,8 @@
 #include "interpose/errors.h"
 #include "interpose/guard.h"
 
-#define ACTION_CLEANUP 2  /* _UA_CLEANUP_PHASE, also of a forced unwind */
-#define CONTINUE_UNWIND 8 /* _URC_CONTINUE_UNWIND */
+#define ACTION_CLEANUP 2  /* fact: _UA_CLEANUP_PHASE, also of a forced unwind */
+#define CONTINUE_UNWIND 8 /* fact: _URC_CONTINUE_UNWIND of unwind.h */
 
 __attribute__((visibility("hidden"))) int ct_unwind_personality(int version, int actions,
 								uint64_t class, void *exception,

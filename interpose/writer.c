@@ -20,21 +20,22 @@
 #include "interpose/recorder.h"
 #include "interpose/stacks/stacks.h"
 #include "interpose/threads.h"
+#include "trace/clock.h"
 #include "trace/drain.h"
 #include "trace/oom.h"
 #include "trace/ring_dir.h"
 
-#define SECOND_NS 1000000000ull
-#define BLOCK_RECORDS 4096u
-/* So many are worth a block: what other threads put into their chunks meanwhile goes into the same
- * one, not into a second small one. */
-#define DUE_RECORDS (BLOCK_RECORDS - 8 * CT_CHUNK_SLOTS)
+/* size: so many are worth a block: what other threads put into their chunks meanwhile goes into the
+ * same one, not into a second small one. */
+#define DUE_RECORDS (CT_DRAIN_RECORDS - 8 * CT_CHUNK_SLOTS)
 /* code: when a block is looked for: it is due then, and the next one has not begun. */
 #define AIM_CHUNKS (DUE_RECORDS / CT_CHUNK_SLOTS + 4)
-#define SHORTEST_NAP_NS (SECOND_NS / 200)
-#define LONGEST_NAP_NS (SECOND_NS / 4)
-#define STATUS_NS (10 * SECOND_NS)
-#define OPEN_OP_NS SECOND_NS /* younger ones are not worth a record */
+/* size: at most 200 blocks a second; other work is looked for four times a second. */
+#define SHORTEST_NAP_NS (CT_SECOND_NS / 200)
+#define LONGEST_NAP_NS (CT_SECOND_NS / 4)
+/* size: heartbeats in segments: after a lost ring, so much is unknown of the end. */
+#define STATUS_NS (10 * CT_SECOND_NS)
+#define OPEN_OP_NS CT_SECOND_NS /* younger ones are not worth a record */
 
 struct writer {
 	struct ct_writer_options options;
@@ -130,10 +131,10 @@ static enum result write_some(struct writer *w, enum ct_drain_mode mode)
 	if (ct_output_ready(&w->output) != CT_OK)
 		return FAILED;
 	ct_block_reset(&w->block, CT_BLOCK_DATA);
-	if (ct_block_reserve(&w->block, BLOCK_RECORDS) != CT_OK ||
+	if (ct_block_reserve(&w->block, CT_DRAIN_RECORDS) != CT_OK ||
 	    ct_state_new(&w->output.state, &w->block) != CT_OK)
 		return FAILED;
-	more = ct_drain_next(&w->drain, w->ring, &w->block, BLOCK_RECORDS, mode);
+	more = ct_drain_next(&w->drain, w->ring, &w->block, CT_DRAIN_RECORDS, mode);
 	if (more < 0)
 		return FAILED;
 	if (ct_block_records(&w->block) == 0) {
@@ -163,7 +164,7 @@ static int flush(struct writer *w, enum ct_drain_mode mode)
 	if (result == FAILED) {
 		ct_drain_undo(&w->drain);
 		ct_state_again(&w->output.state);
-		w->retry_at = ct_now_ns() + SECOND_NS;
+		w->retry_at = ct_now_ns() + CT_SECOND_NS;
 		return 0;
 	}
 	ct_drain_undo(&w->drain);
@@ -245,7 +246,7 @@ static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
 	if (write_state_block(w, type, now))
 		return 1;
 	ct_state_again(&w->output.state);
-	w->retry_at = now + SECOND_NS;
+	w->retry_at = now + CT_SECOND_NS;
 	return 0;
 }
 
@@ -256,7 +257,7 @@ static void look_for_ring(struct writer *w)
 	if (w->ring_is_gone || !w->ring->path[0] || !ct_ring_is_removed(w->ring))
 		return;
 	w->ring_is_gone = 1;
-	w->flush_ns = w->flush_ns < SECOND_NS ? w->flush_ns : SECOND_NS;
+	w->flush_ns = w->flush_ns < CT_SECOND_NS ? w->flush_ns : CT_SECOND_NS;
 	ct_ring_lose(w->ring, CT_LOSS_RING_UNLINKED, 1);
 	ct_notes_add(&w->output.state.notes,
 		     "the ring file was removed by someone: writing every second");
@@ -333,7 +334,7 @@ static void serve(struct writer *w)
 	uint64_t now = ct_now_ns();
 	int has_stacks;
 
-	if (now - w->looked_at >= SECOND_NS) {
+	if (now - w->looked_at >= CT_SECOND_NS) {
 		w->looked_at = now;
 		look_for_ring(w);
 		look_for_silence(w, now);
@@ -366,8 +367,8 @@ static int finish(struct writer *w)
 {
 	int whole;
 
-	ct_environ_finish(SECOND_NS / 10);
-	ct_counters_finish(SECOND_NS / 10);
+	ct_environ_finish(CT_SECOND_NS / 10);
+	ct_counters_finish(CT_SECOND_NS / 10);
 	whole = flush(w, CT_DRAIN_ALL);
 	whole = whole && write_state(w, CT_BLOCK_END, ct_now_ns());
 	ct_output_close(&w->output);
@@ -416,8 +417,8 @@ int ct_writer_start(const struct ct_writer_options *options)
 	w->flush_ns = (uint64_t)options->settings->FLUSH / 1000 * (800 + spread);
 	w->flushed_at = w->status_at = ct_now_ns();
 	/* the first time soon: a run that can be inspected, even from another machine */
-	if (w->flush_ns > SECOND_NS)
-		w->flushed_at -= w->flush_ns - SECOND_NS;
+	if (w->flush_ns > CT_SECOND_NS)
+		w->flushed_at -= w->flush_ns - CT_SECOND_NS;
 	if (ct_output_init(&w->output, w->ring, &ct_recorder.process, &w->options) != CT_OK)
 		return -1;
 	running = ct_thread_start(run, w) == 0;

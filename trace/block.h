@@ -55,9 +55,9 @@ struct ct_block {
 	uint32_t cap_extents, cap_ops, cap_launches, cap_rares, cap_bytes;
 };
 
-/* Host times are stored in multiples of this; a measurement error that the reader publishes. Chosen
- * so that it stays below the jitter of a clock read through two libraries (reference: quantum table
- * in docs/dev/TRACE_FORMAT.md). */
+/* tuning: host times are stored in multiples of this; a measurement error that the reader
+ * publishes. Chosen so that it stays below the jitter of a clock read through two libraries
+ * (reference: quantum table in docs/dev/TRACE_FORMAT.md). */
 #define CT_BLOCK_QUANTUM_NS 32u
 
 /* Empty the block, keep its memory. A zeroed struct is a valid empty block. */

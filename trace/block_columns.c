@@ -98,7 +98,7 @@ static enum way way_of(int id)
 	}
 }
 
-/* Below this a frame of its own costs more than its code table saves. */
+/* size: below this a frame of its own costs more than its code table saves. */
 #define OWN_FRAME_BYTES 512u
 
 static size_t held(const struct ct_block_columns *c, int id)

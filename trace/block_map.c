@@ -6,7 +6,8 @@
 
 #include "trace/status.h"
 
-#define LEAST 64u /* slots of the first table: a block has few threads, communicators, streams */
+/* size: slots of the first table: a block has few threads, communicators, streams */
+#define LEAST 64u
 
 static uint64_t mix(uint64_t h)
 {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* size: of /proc/self/cgroup, a line for each controller, and of counters of a few lines. A page,
+ * which the kernel fills at a time. */
 #define TEXT 4096u
 
 static size_t read_text(int fd, char *text, size_t size)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define CT_SECOND_NS 1000000000ull /* fact */
+#define CT_SECOND_NS 1000000000ull /* fact: ns in a second */
 
 static inline uint64_t ct_clock_ns(clockid_t clock)
 {

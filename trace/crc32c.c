@@ -33,7 +33,9 @@ uint32_t ct_crc32c_by_table(uint32_t crc, const void *data, size_t len)
 /* size: of three parts that are summed at once, since the instruction takes three cycles and one
  * can begin in each. */
 #define PART_BYTES 1024u
-/* x to the power of 8 PART_BYTES - 33, or 16 PART_BYTES - 33, modulo the polynomial, reflected. */
+
+/* fact: x to the power of 8 PART_BYTES - 33, or 16 PART_BYTES - 33, modulo the polynomial,
+ * reflected. */
 #define AFTER_ONE 0x170076fau
 #define AFTER_TWO 0xa51b6135u
 

@@ -10,6 +10,10 @@
 #include "trace/block.h"
 #include "trace/ring.h"
 
+/* size: records of a block. With 8,192 files are 5 % smaller, and a process takes 0.3 MB more
+ * (docs/dev/PERFORMANCE.md). */
+#define CT_DRAIN_RECORDS 4096u
+
 struct ct_drain {
 	struct ct_drain_chunk {
 		struct ct_chunk *chunk;

@@ -12,9 +12,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+/* size: of one list, 300 facts of 100 bytes; more are counted. */
 #define CT_FACTS_BYTES (32u << 10)
-#define CT_FACT_KEY 80u	   /* longer keys are left out */
-#define CT_FACT_VALUE 512u /* longer values are cut, and end in "..." */
+/* size: longer keys are left out; only names of environment variables can be longer. */
+#define CT_FACT_KEY 80u
+/* size: longer values are cut and end in "...", so that one long path leaves room for the others. */
+#define CT_FACT_VALUE 512u
 
 struct ct_facts {
 	_Atomic uint32_t used; /* bytes of text; stored (release) after them */

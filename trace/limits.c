@@ -11,27 +11,28 @@
 
 #include "trace/cgroup.h"
 
-#define MB ((uint64_t)1 << 20)
+#define MB ((uint64_t)1 << 20) /* fact: bytes of one */
 
-/* What a recorded process takes (VmSize and VmData of MPI programs of one thread, with and without
- * the library): tables 75 MB and the ring, nearly all of them never touched; of the address space
- * also 64 MB for each of the four threads that allocate, which glibc sets aside for any thread. */
+/* size: what a recorded process takes (VmSize and VmData of MPI programs of one thread, with and
+ * without the library): tables 75 MB and the ring, nearly all of them never touched; of the address
+ * space also 64 MB for each of the four threads that allocate, which glibc sets aside for any
+ * thread. */
 #define ADDRESS_SPACE_TAKEN (320 * MB)
 #define DATA_TAKEN (96 * MB)
-/* So many times more must be left: the program keeps 31 parts of 32. With seven of eight, jobs that
- * need 88 % of their limit ran alone and failed recorded. */
+/* tuning: so many times more must be left: the program keeps 31 parts of 32. With seven of eight,
+ * jobs that need 88 % of their limit ran alone and failed recorded. */
 #define TIMES 32u
-/* The tracer holds two descriptors and opens at most three more for a moment. Systems allow 1024 at
- * least. */
+/* tuning: the tracer holds two descriptors and opens at most three more for a moment. Systems allow
+ * 1024 at least: less than half of that was set on purpose. Unused: six times what it takes. */
 #define FILES_NEEDED 512u
 #define FILES_UNUSED 32u
-/* All processes of a user count together, and how many there are would take a look at each. A rank
- * has up to six threads of the tracer; systems allow 4096 at least. */
+/* tuning: all processes of a user count together, and how many there are would take a look at each.
+ * 64 ranks with six threads of the tracer take 384; systems allow 4096 at least. */
 #define THREADS_NEEDED 512u
 
-/* What a recorded process touches of all this: 8 MB as measured, and a ring that is full. */
+/* size: what a recorded process touches of all this: 8 MB as measured, and a ring that is full. */
 #define RESIDENT_TAKEN (16 * MB)
-/* Threads of the tracer in one rank. */
+/* size: threads of the tracer in one rank, with all settings on. */
 #define THREADS_TAKEN 6u
 
 static const struct kind {

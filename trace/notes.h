@@ -4,7 +4,7 @@
 #ifndef CT_TRACE_NOTES_H
 #define CT_TRACE_NOTES_H
 
-#define CT_NOTES_MAX 12u
+#define CT_NOTES_MAX 12u /* size: each is in every segment; the first ones are enough to act on */
 
 struct ct_notes {
 	char text[CT_NOTES_MAX][160];

@@ -6,6 +6,8 @@
 #include "trace/call_name.h"
 #include "trace/op_hash.h"
 
+/* size: of the first table, a power of two: a rank of a job with several kinds of parallelism has
+ * about ten communicators. */
 #define LEAST_CAP 16u
 
 static uint32_t home(const struct ct_order_totals *t, uint32_t comm)

@@ -17,7 +17,7 @@ struct ct_order_total {
 	uint64_t hash; /* sum of ct_op_hash_at() */
 };
 
-/* A program makes few different calls, and again and again. */
+/* size: a program makes few different calls, and again and again. */
 #define CT_ORDER_CALLS_KNOWN 16u
 
 /* A zeroed struct is an empty one. */

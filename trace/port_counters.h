@@ -13,8 +13,8 @@
 
 #include "trace/format.h"
 
-#define CT_PORT_COUNTER_IDS 64u /* ids are below it */
-#define CT_PORTS_MOST 64u	/* of a process; their ids are 1..64 */
+#define CT_PORT_COUNTER_IDS 64u /* fact: of the format, whose ids are below it */
+#define CT_PORTS_MOST 64u	/* fact: of the format: the ids of a process are 1..64 */
 
 enum ct_port_counter_class {
 	CT_PORT_RX,

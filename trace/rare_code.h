@@ -16,7 +16,7 @@
 #include "trace/block.h"
 #include "trace/block_model.h"
 
-#define CT_RARE_BYTES 56u /* of a record that is a ring slot */
+#define CT_RARE_BYTES 56u /* fact: of a record that is a ring slot, behind its tag */
 
 enum ct_rare_coding {
 	CT_RARE_SAME,
@@ -35,7 +35,8 @@ struct ct_rare_field {
 	uint8_t coding, at, bytes, n;
 };
 
-enum { CT_RARE_KINDS = 16, CT_RARE_FIELDS = 14 };
+#define CT_RARE_KINDS 16u  /* size: ids of records that are one slot are below it (kinds.def) */
+#define CT_RARE_FIELDS 14u /* size: the longest list has 13, and one without bytes ends it */
 
 /* What repeats: the record with its other fields 0, and its times 1 where there is one. */
 struct ct_rare_tuple {

@@ -148,7 +148,7 @@ size_t ct_process_tail(const struct ct_process_reader *reader, uint64_t bytes);
 /* The process runs, and is to be read as it goes on: where it has written no more yet,
  * ct_process_next() returns CT_PROCESS_WAITS, and continues when called again. Once it has ended,
  * its ring comes last, as always. Before the first block; the run stays open. */
-#define CT_PROCESS_WAITS 2
+#define CT_PROCESS_WAITS 2 /* code: beside 1, a block, and 0, the end */
 void ct_process_follow(struct ct_process_reader *reader);
 
 /* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on

@@ -56,7 +56,7 @@ struct ct_launch {
 	uint32_t n_ops;
 };
 
-/* Longest duration that an op slot can hold: 48 bits of ns, 78 hours; longer calls are cut to it. */
+/* fact: the longest duration of an op slot: 48 bits of ns, 78 hours; longer calls are cut to it. */
 #define CT_OP_MAX_DURATION_NS ((1ull << 48) - 2)
 
 static inline uint64_t ct_op_end_word(uint64_t enter_ns, uint64_t return_ns, int result)

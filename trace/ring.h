@@ -24,7 +24,7 @@
 #include "trace/record.h"
 #include "trace/status.h"
 
-#define CT_RING_MIN_BYTES (256u << 10)
+#define CT_RING_MIN_BYTES (256u << 10) /* size: half a second of operations (docs/OVERHEAD.md) */
 
 struct ct_ring {
 	struct ct_ring_header *header; /* NULL: there is no ring */
@@ -57,7 +57,7 @@ struct ct_lane {
 
 /* File name of a process's ring in its ring directory: "commtrace.<pid namespace>.<pid>.ring".
  * `name` has room for CT_RING_NAME_MAX bytes. */
-#define CT_RING_NAME_MAX 64
+#define CT_RING_NAME_MAX 64 /* size: at most 37 are used, with two numbers of ten digits */
 void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
 
 /* Creates a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where space is short. It is in

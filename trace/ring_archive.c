@@ -8,14 +8,12 @@
 
 #include "trace/append.h"
 
-#define PIECE (128u << 10)
-
 struct archive {
 	ZSTD_CCtx *zstd;
 	int fd;
 	uint64_t written;
-	char in[PIECE];
-	char out[PIECE];
+	char in[CT_RING_ARCHIVE_PIECE];
+	char out[CT_RING_ARCHIVE_PIECE];
 };
 
 static int fail_io(struct ct_err *err, const char *what, int why)
@@ -68,7 +66,8 @@ int ct_ring_archive_write(int ring_fd, uint64_t bytes, int out_fd, uint64_t *wri
 	ZSTD_CCtx_setParameter(a->zstd, ZSTD_c_checksumFlag, 1);
 	ZSTD_CCtx_setPledgedSrcSize(a->zstd, bytes);
 	while (at < bytes && st == CT_OK) {
-		size_t want = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
+		size_t want = bytes - at < CT_RING_ARCHIVE_PIECE ? (size_t)(bytes - at)
+								 : CT_RING_ARCHIVE_PIECE;
 		ssize_t n = pread(ring_fd, a->in, want, (off_t)at);
 
 		if (n < 0 && errno == EINTR)

@@ -13,8 +13,12 @@
 
 #include "trace/status.h"
 
-/* No ring is larger: COMMTRACE_RING_MB ends at 1024. Readers allocate at most this for one. */
+/* size: no ring is larger: COMMTRACE_RING_MB ends at 1024, and the header adds less than 1 MB.
+ * Readers allocate at most this for one. */
 #define CT_RING_MAX_BYTES (1025ull << 20)
+
+/* size: what is read at once: the most that zstd puts into one of its blocks. */
+#define CT_RING_ARCHIVE_PIECE (128u << 10)
 
 /* Compress the first `bytes` bytes of `ring_fd` into the empty file `out_fd`. *written gets what it
  * has become. 0, CT_NOMEM or CT_IO. */

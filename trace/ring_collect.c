@@ -23,8 +23,11 @@
 #include "trace/run_id.h"
 #include "trace/segment.h"
 
+/* size: time to mount or move a run directory back. Sooner, what only the ring has would be lost. */
 #define DAY_NS (24 * 3600 * CT_SECOND_NS)
+/* size: 16 rings of the default size, beside those of jobs that run. */
 #define ORPHANS_MAX_BYTES (64ull << 20)
+/* size: the oldest, which may go at once; the limit is reached with half of them. */
 #define N_ORPHANS 32
 
 /* A ring whose run directory is not where it was. */

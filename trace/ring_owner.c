@@ -14,6 +14,8 @@
 
 #include "trace/ring_dir.h"
 
+/* size: clocks of hosts differ by less, and so does a mapped file's time lag behind its owner's
+ * writes, one a second. */
 #define DAY_S (24 * 3600)
 
 /* Reads a small file and appends a NUL; returns its length, or -errno. */

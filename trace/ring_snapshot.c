@@ -7,8 +7,6 @@
 #include "trace/drain.h"
 #include "trace/ring_read.h"
 
-#define BLOCK_RECORDS 4096
-
 struct ct_ring_snapshot {
 	struct ct_ring
 		ring; /* our own: a header page and the chunks that hold undrained slots, by lap */
@@ -316,7 +314,7 @@ int ct_ring_snapshot_next(struct ct_ring_snapshot *l, struct ct_block *block)
 			return CT_NOMEM;
 		l->phase = 2;
 	}
-	st = ct_drain_next(&l->drain, &l->ring, block, BLOCK_RECORDS, CT_DRAIN_ALL);
+	st = ct_drain_next(&l->drain, &l->ring, block, CT_DRAIN_RECORDS, CT_DRAIN_ALL);
 	if (st < 0)
 		return st;
 	return ct_block_records(block) != 0;

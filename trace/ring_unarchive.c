@@ -9,8 +9,7 @@
 
 #include "trace/format.h"
 
-#define PIECE (128u << 10)
-/* Level 1 needs 512 KB; a frame that needs more is not ours. */
+/* size: 8 MB. Level 1 needs 512 KB; a frame that needs more is not ours. */
 #define WINDOW_LOG_MAX 23
 
 int ct_ring_archive_is(const uint8_t start[4])
@@ -18,13 +17,13 @@ int ct_ring_archive_is(const uint8_t start[4])
 	return start[0] == 0x28 && start[1] == 0xb5 && start[2] == 0x2f && start[3] == 0xfd;
 }
 
-/* Read up to PIECE bytes; how many, 0 at the end, or -errno. */
+/* Read up to CT_RING_ARCHIVE_PIECE bytes; how many, 0 at the end, or -errno. */
 static ssize_t read_piece(int fd, void *buf, uint64_t at)
 {
 	ssize_t n;
 
 	do {
-		n = pread(fd, buf, PIECE, (off_t)at);
+		n = pread(fd, buf, CT_RING_ARCHIVE_PIECE, (off_t)at);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
@@ -80,7 +79,7 @@ int ct_ring_archive_read(int fd, size_t max, int head, void **data, size_t *byte
 			 struct ct_err *err)
 {
 	ZSTD_DCtx *zstd = ZSTD_createDCtx();
-	char *piece = malloc(PIECE);
+	char *piece = malloc(CT_RING_ARCHIVE_PIECE);
 	ZSTD_outBuffer out = { 0 };
 	ssize_t n;
 	int st;

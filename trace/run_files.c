@@ -12,6 +12,7 @@
 #include "trace/ring_read.h"
 #include "trace/segment.h"
 
+/* size: more than a reader of the report needs; how many more there were is counted. */
 #define MAX_WARNINGS 1000
 
 int ct_run_grow(void *array, size_t n, size_t *cap, size_t size)

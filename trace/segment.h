@@ -29,7 +29,7 @@ struct ct_segment_writer {
 
 /* "<host>.<bootid4>.<pid>.<start>.<n>.seg", start in hex. `name` has room for CT_SEGMENT_NAME_MAX
  * bytes. */
-#define CT_SEGMENT_NAME_MAX 192
+#define CT_SEGMENT_NAME_MAX 192 /* size: some 110 are used: 63 of the host, and four numbers */
 void ct_segment_name(char *name, const struct ct_process *process, uint32_t number);
 
 /* The same without number and suffix: what a process's files have in common ("<stem>.ring.zst"). */

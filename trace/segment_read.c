@@ -11,12 +11,15 @@
 
 #include "trace/ring_read.h"
 
+/* size: mostly two blocks, of 4,096 operations of 5 to 7 bytes: a header seldom costs a read. Each
+ * file that is open has a window. */
 #define WINDOW_BYTES (64u << 10)
 #define HOP_BYTES                                                                                  \
 	4096u /* size: a page, of which storage reads no less: a header and, mostly, a small block \
 	       */
-/* Damaged blocks are searched for good ones inside. In a file crafted for it, that could be
- * quadratic. After so many bytes of it, a damaged block is skipped by the length it gives. */
+/* size: damaged blocks are searched for good ones inside. In a file crafted for it, that could be
+ * quadratic. After so many bytes of it, four segments of the default size, a damaged block is
+ * skipped by the length it gives. */
 #define PATIENCE_BYTES (256ull << 20)
 
 struct ct_segment_reader {

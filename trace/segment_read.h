@@ -40,8 +40,8 @@ void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *d
  * Their checksums are still checked. This applies to blocks with a number below `before`;
  * CT_SKIM_ALL: to all. */
 #define CT_SKIM_ALL UINT32_MAX
-/* Instead of a number: operations and waits of all blocks are left out, and the other records of
- * all are returned. */
+/* code: instead of a number: operations and waits of all blocks are left out, and the other records
+ * of all are returned. */
 #define CT_SKIM_OPS (UINT32_MAX - 1)
 void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 

@@ -12,7 +12,7 @@
 
 #include "trace/notes.h"
 
-#define CT_SETTING_STR_BYTES 480
+#define CT_SETTING_STR_BYTES 480 /* size: a longer value is a warning, and the default stays */
 
 /* How a value of each type of settings.def is kept. */
 #define CT_SETTING_STR(name) char name[CT_SETTING_STR_BYTES]

@@ -13,6 +13,7 @@
 #include "trace/append.h"
 #include "trace/path.h"
 
+/* size: a root of up to 512 bytes, as tests have it, and the longest path below it. */
 #define PATH_BYTES 640
 
 /* Cut at the end of the line, without unprintable characters: these files are untrusted. */

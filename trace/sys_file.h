@@ -19,7 +19,7 @@ int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...
 
 /* The entries of a directory, sorted, at most `most`; without hidden ones, long ones and those with
  * a "=". Their number, 0 also if there is no such directory. */
-#define CT_FILE_NAME 32
+#define CT_FILE_NAME 32 /* size: network devices have at most 15 characters */
 typedef char ct_file_name[CT_FILE_NAME];
 int ct_file_list(const char *root, const char *dir, ct_file_name *names, int most);
 

@@ -7,6 +7,8 @@
 
 #include "trace/sys_file.h"
 
+/* size: large hosts have 8 GPUs with a network device each, and some more. Each has several facts,
+ * for which there are 32 KB. */
 #define MOST_DEVICES 48
 
 /* key.what=first line of the file; nothing if there is none, or only a placeholder. */

@@ -33,7 +33,7 @@ struct ct_diff_kind {
 
 /* op: */
 #define CT_DIFF_STEP UINT32_MAX		/* the steps of the run */
-#define CT_DIFF_SAMPLE (UINT32_MAX - 1) /* the job's time for a sample, as it marked them */
+#define CT_DIFF_SAMPLE (UINT32_MAX - 1) /* code: the job's time for a sample, as it marked them */
 #define CT_DIFF_IS_RUN(op) ((op) >= CT_DIFF_SAMPLE) /* it is about the whole run */
 
 struct ct_diff_samples {

@@ -8,10 +8,10 @@
 #include "interpose/environ/peek.h"
 #include "interpose/hash.h"
 
-/* The list is not followed further: it might go round in circles. */
+/* size: the list is not followed further: it might go round in circles. Programs with torch have
+ * some hundred objects. */
 #define MOST_OBJECTS 4096u
-#define MOST_PARTS 32u
-#define MOST_DYNAMIC 256u
+#define MOST_PARTS 32u /* size: program headers of an object; about 10 are usual */
 
 /* The program's own headers, from the kernel. */
 static size_t program_headers(ElfW(Phdr) * parts, uintptr_t *base)
@@ -33,7 +33,7 @@ static size_t program_headers(ElfW(Phdr) * parts, uintptr_t *base)
 static uintptr_t first_entry(void)
 {
 	ElfW(Phdr) parts[MOST_PARTS];
-	ElfW(Dyn) entries[MOST_DYNAMIC];
+	ElfW(Dyn) entries[CT_ELF_DYNAMIC];
 	uintptr_t base, dynamic = 0;
 	size_t n = program_headers(parts, &base);
 	struct r_debug debug;

@@ -13,11 +13,10 @@
 #include "interpose/threads.h"
 #include "trace/clock.h"
 
-/* A sample takes milliseconds. */
-#define STUCK_NS (5 * CT_SECOND_NS)
-/* Differences grow with the distance to the whole sample; a lost one costs what leans on it. */
+/* size: differences grow with the distance to the whole sample; a lost one costs what leans on it:
+ * ten minutes at most, with a sample each 10 s. */
 #define SAMPLES_TO_A_WHOLE 60u
-/* Also without a word from the write thread the sampler looks whether it missed one. */
+/* size: also without a word from the write thread the sampler looks whether it missed one. */
 #define IDLE_NS (3600 * CT_SECOND_NS)
 
 /* Whose `ports` and `now` are: ASKED the sampler's, else the write thread's. */
@@ -114,7 +113,7 @@ static void look_for_the_stuck(struct counters *c, uint64_t now)
 	/* acquire: pairs with the release in ports.c, for the text */
 	const char *what = atomic_load_explicit(&c->ports.doing, memory_order_acquire);
 
-	if (c->reported_stuck || now - c->asked_at <= STUCK_NS)
+	if (c->reported_stuck || now - c->asked_at <= CT_ENVIRON_STUCK_NS)
 		return;
 	c->reported_stuck = 1;
 	/* a port's name never changes once it has one */

@@ -8,11 +8,12 @@
 #include "interpose/environ/peek.h"
 #include "trace/pages.h"
 
-#define MOST_DYNAMIC 256u
+/* size: of one object, ten times what large ones have: libtorch_cpu has 3 MB of names and 190,000
+ * relocations. More is a damaged header, or is left out. */
 #define MOST_STRINGS (64u << 20)
 #define MOST_SYMBOLS (1u << 18)
 #define MOST_RELOCATIONS (1u << 21)
-#define BATCH 512u
+#define BATCH 512u /* size: 12 KB of the stack, for each of two kinds; a system call reads one */
 
 #if defined(__x86_64__)
 #define R_CALL R_X86_64_JUMP_SLOT
@@ -43,7 +44,7 @@ static uintptr_t absolute(const struct ct_elf_object *object, uintptr_t at)
 static void read_dynamic(struct ct_elf *elf, uintptr_t *strings)
 {
 	const struct ct_elf_object *object = elf->object;
-	ElfW(Dyn) entries[MOST_DYNAMIC];
+	ElfW(Dyn) entries[CT_ELF_DYNAMIC];
 	size_t got = ct_peek(object->dynamic, entries, sizeof(entries)) / sizeof(entries[0]);
 
 	for (size_t i = 0; i < got && entries[i].d_tag != DT_NULL; i++) {

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CT_ELF_SEGMENTS 12u
+#define CT_ELF_SEGMENTS 12u /* size: that are loaded; 4 are usual */
+#define CT_ELF_DYNAMIC 256u /* size: entries of a dynamic section; 30 to 75 are usual */
 
 struct ct_elf_segment {
 	uintptr_t begin;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_BYTES 32u /* of a section; longer ones are not asked for */
+#define NAME_BYTES 32u /* size: of a section; longer ones are not asked for */
 
 int ct_elf_file_read(const struct ct_elf_file *file, uint64_t at, void *to, size_t len)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CT_ELF_FILE_SECTIONS 256u /* a file with more is not read: about 40 are usual */
+#define CT_ELF_FILE_SECTIONS 256u /* size: a file with more is not read: about 40 are usual */
 
 struct ct_elf_file {
 	int fd;

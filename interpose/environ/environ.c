@@ -17,18 +17,16 @@
 #include "trace/invisible.h"
 #include "trace/topology.h"
 
-/* Between two looks at whether anything new was loaded: at first, and at last. Programs may be
- * short, and what is not known when they end stays so in part. */
+/* size: between two looks at whether anything new was loaded: at first, and at last. Programs may
+ * be short, and what is not known when they end stays so in part. A new GPU brings libraries. */
 #define FIRST_LOOK_NS (CT_SECOND_NS / 2)
 #define LAST_LOOK_NS (60 * CT_SECOND_NS)
 #define NEW_GPU_NS (CT_SECOND_NS / 5)
-/* A look-around takes milliseconds. */
-#define STUCK_NS (5 * CT_SECOND_NS)
-/* Of the time that the first thread waits for processors: looked at so often, reported when it is
- * others by a quarter, so many times. */
+/* size: of the time that the first thread waits for processors: looked at so often, reported when
+ * it has changed by a quarter, so many times: lists of facts only grow. */
 #define WAITED_NS (10 * CT_SECOND_NS)
 #define MOST_WAITED 64u
-/* A program that loads and unloads forever is not inspected forever. */
+/* size: a program that loads and unloads forever is not inspected forever. */
 #define MOST_LOOKS 64u
 
 enum { VARIABLES, SYSTEM, GPUS, UNSEEN, WATCH, MPI, MPI_UNSEEN };
@@ -278,7 +276,7 @@ void ct_environ_serve(uint64_t now)
 	if (ct_environ_is_looking()) {
 		const char *what = atomic_load_explicit(&l->doing, memory_order_relaxed);
 
-		if (!l->reported_stuck && now - l->begun_at > STUCK_NS) {
+		if (!l->reported_stuck && now - l->begun_at > CT_ENVIRON_STUCK_NS) {
 			l->reported_stuck = 1;
 			ct_facts_add(&lists[WATCH], "unanswered", what ? what : "?");
 		}

@@ -56,7 +56,7 @@ void ct_environ_finish(uint64_t timeout_ns);
 void ct_environ_watch(const char *key, const char *value);
 
 /* How far the facts of each list are in segments. */
-#define CT_ENVIRON_LISTS 7u
+#define CT_ENVIRON_LISTS 7u /* code: as many as environ.c names */
 struct ct_environ_seen {
 	uint32_t at[CT_ENVIRON_LISTS];
 };
@@ -67,5 +67,8 @@ int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all
 
 /* This directory is used as the root of the file system; "" except in tests. */
 extern const char *ct_environ_root;
+
+/* size: a look-around, or a sample of counters, takes milliseconds. After so long it is reported. */
+#define CT_ENVIRON_STUCK_NS (5 * CT_SECOND_NS)
 
 #endif

@@ -8,7 +8,8 @@
 #include "interpose/environ/elf_file.h"
 #include "interpose/environ/peek.h"
 
-/* NCCL 2.28.9 has 0.2 MB, plugins have less. Its GPU code, 180 MB, is in sections of other names. */
+/* size: NCCL 2.28.9 has 0.2 MB, plugins have less. Its GPU code, 180 MB, is in sections of other
+ * names. */
 #define MOST_CONSTANTS ((size_t)16 << 20)
 
 static size_t find_constants(const char *path, uintptr_t base, uintptr_t *begin)

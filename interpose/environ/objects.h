@@ -11,11 +11,12 @@
 #include "interpose/environ/elf.h"
 #include "trace/facts.h"
 
-/* Objects reported already: hash of name and address. */
+/* size: objects reported already: hash of name and address. At most half of it is used: programs
+ * with torch have some hundred. */
 #define CT_OBJECTS_REPORTED 4096u
-#define CT_OBJECTS_COPIES 4u /* of one library */
-#define CT_OBJECTS_PARTS                                                                           \
-	(3 * CT_OBJECTS_COPIES) /* of NCCL: lib.nccl, lib.nccl_net, lib.nccl_tuner */
+#define CT_OBJECTS_COPIES 4u /* size: of one library; two are seen */
+/* size: of NCCL: lib.nccl, lib.nccl_net, lib.nccl_tuner */
+#define CT_OBJECTS_PARTS (3 * CT_OBJECTS_COPIES)
 struct ct_objects_reported {
 	uint64_t seen[CT_OBJECTS_REPORTED]; /* 0 free */
 	uint32_t n;

@@ -9,8 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PAGE 4096u
-#define PIECE 65536u
+#define PIECE 65536u /* size: of the stack, which has 1 MB (threads.c); a system call reads one */
 
 /* For systems whose filter of system calls forbids the other way. */
 static size_t read_mem(uintptr_t from, void *to, size_t len)

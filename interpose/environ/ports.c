@@ -8,14 +8,14 @@
 #include "interpose/recorder.h"
 #include "trace/sys_file.h"
 
-/* Of each kind, so that one has room beside the other. */
+/* size: of each kind, so that one has room beside the other. */
 #define MOST_OF_A_KIND (CT_PORTS_MOST / 2)
-/* Looks between two questions for the speed of a network device, which takes the kernel's lock of
- * all of them. */
+/* size: looks between two questions for the speed of a network device, which takes the kernel's
+ * lock of all of them. */
 #define SLOW_LOOKS 60u
-/* Hosts of containers have an interface for each of them. */
+/* size: hosts of containers have an interface for each of them. */
 #define MOST_NAMES 512
-#define MOST_PORTS_OF_DEVICE 16
+#define MOST_PORTS_OF_DEVICE 16 /* size: InfiniBand devices have one or two */
 
 /* Digits and nothing else. 1 or 0. */
 static int read_number(uint64_t *value, const char *root, const char *dir, const char *file)

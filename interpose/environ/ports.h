@@ -14,7 +14,7 @@
 
 #include "trace/port_counters.h"
 
-#define CT_PORT_NAME 48u
+#define CT_PORT_NAME 48u /* size: a device of 31 characters, a slash and its port */
 
 struct ct_port {
 	struct ct_port_rec rec;

@@ -38,8 +38,8 @@ enum {
 	GLOO_CONTEXT_NEW = 0,	     /* since then */
 	GLOO_CONTEXT_TRANSPORT = 32, /* from rank: transport::Context *, NULL before connectFullMesh
 				      */
-	GLOO_MAX_SIZE = 1 << 20,     /* larger numbers are not a rank count */
 };
+#define GLOO_MAX_SIZE (1 << 20) /* size: larger numbers are not a rank count */
 
 static inline uint64_t ct_gloo_u64(const void *object, size_t at)
 {

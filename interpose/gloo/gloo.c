@@ -99,10 +99,7 @@ static EACH_ROW uint64_t count_of(const struct collective *c, const void *option
 	return 0;
 }
 
-/* Records before the op's own, which stays the last of its thread while it is inside. For very
- * large communicators only the first peers are recorded. */
-#define MOST_PEERS 128u
-
+/* Records before the op's own, which stays the last of its thread while it is inside. */
 static __attribute__((noinline)) void record_counts(const struct collective *c, const void *options,
 						    uint32_t comm, uint64_t seq, uint64_t esize)
 {
@@ -110,7 +107,7 @@ static __attribute__((noinline)) void record_counts(const struct collective *c, 
 	const uint64_t *v;
 	uint32_t n = numbers(options, c->count_at, &v);
 
-	n = n < MOST_PEERS ? n : MOST_PEERS;
+	n = n < CT_RECORDED_PEERS ? n : CT_RECORDED_PEERS;
 	for (uint32_t first = 0; first < n; first += CT_VCOUNTS_PART) {
 		struct ct_vcounts_rec rec = { .comm = comm, .first = first, .seq = seq };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/bounds.h"
 
-/* An idle stream passes an event a while after it was recorded: some us on real devices. */
+/* tuning: an idle stream passes an event a while after it was recorded: some us on real devices. */
 #define LATENCY_NS 20000u
 
 static uint64_t less(uint64_t ns, uint64_t by_ns)

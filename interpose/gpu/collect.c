@@ -12,9 +12,7 @@
 #include "interpose/hash.h"
 #include "trace/ops.h"
 
-#define SOON_NS 500000u
-#define LATE_NS 10000000u
-#define DERIVE_MS 2000.0f
+/* size: kinds of launches; two that meet are polled as often as the shorter one needs. */
 #define USUAL 256u
 
 /* How long launches of a kind take, smoothed; 0 not known. */
@@ -220,11 +218,13 @@ static void expect(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t 
 	uint64_t late_ns = now_ns > due_ns ? (now_ns - due_ns) / 4 : 0;
 
 	span->asked_ns = now_ns;
-	if (!begins_ns(span) || late_ns > LATE_NS)
+	if (!begins_ns(span) || late_ns > CT_GPU_LONGEST_NAP_NS)
 		return;
 	if (now_ns > due_ns)
 		due_ns = now_ns + late_ns;
-	worth_looking(c, due_ns > now_ns + SOON_NS ? due_ns : now_ns + SOON_NS);
+	worth_looking(c, due_ns > now_ns + CT_GPU_SHORTEST_NAP_NS
+				 ? due_ns
+				 : now_ns + CT_GPU_SHORTEST_NAP_NS);
 }
 
 static void learn(const struct ct_gpu_span *span, const struct ct_gpu_times *t)

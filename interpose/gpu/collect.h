@@ -31,4 +31,9 @@ CUresult ct_gpu_collect(struct ct_gpu_collect *collect, struct ct_gpu_context *c
 /* CUDA no longer responds: everything that was launched is recorded without times, as lost. */
 void ct_gpu_collect_lost(struct ct_gpu_collect *collect, struct ct_gpu_context *context);
 
+/* size: between two looks of the poll thread, each of which takes some us of a core: at most 2,000
+ * a second. What ends sooner or later than usual is seen within the longest nap. */
+#define CT_GPU_SHORTEST_NAP_NS 500000u
+#define CT_GPU_LONGEST_NAP_NS 10000000u
+
 #endif

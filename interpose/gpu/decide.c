@@ -14,8 +14,8 @@
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 
-/* In a window shall be so many steps, that is more than two in what is left of it without its ends.
- */
+/* tuning: in a window shall be so many steps, that is more than two in what is left of it without
+ * its ends. */
 #define STEPS 3u
 
 enum stage {

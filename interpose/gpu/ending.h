@@ -12,7 +12,7 @@
 
 #include "interpose/gpu/streams.h"
 
-/* A look takes microseconds; what hangs in the driver for longer may hang on. */
+/* size: a look takes microseconds; what hangs in the driver for longer may hang on. */
 #define CT_GPU_ENDING_NS 100000000ull
 
 /* The poll thread wants to look at a context. 0: it must not. Sets *last if the program waits for a

@@ -3,8 +3,8 @@
 
 #include "interpose/recorder.h"
 
-/* Far more than there are communicators at a time: one that was frozen is forgotten when another
- * with the same place is, long after the last of its launches. */
+/* size: far more than there are communicators at a time: one that was frozen is forgotten when
+ * another with the same place is, long after the last of its launches. */
 #define PLACES 4096u
 
 static struct {

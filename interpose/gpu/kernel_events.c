@@ -8,7 +8,7 @@
 #include "interpose/abi/nccl_profiler.h"
 #include "interpose/spin.h"
 
-#define COPIES 8u /* of NCCL in one process: one is usual, two are seen */
+#define COPIES 8u /* size: of NCCL in one process: one is usual, two are seen */
 #define TRIES                                                                                      \
 	1000u /* size: some hundred microseconds; a call that is captured does not wait for long */
 

@@ -21,14 +21,15 @@
 #include "interpose/threads.h"
 #include "trace/clock.h"
 
-#define LONGEST_NAP_NS 10000000u
-#define SHORTEST_NAP_NS 500000u
-/* Events that are ready for use, below which more are made. */
+/* size: events that are ready for use, below which more are made: the launches of some steps. So
+ * many at a time, while the thread asks for nothing else. */
 #define FEW_EVENTS 256u
 #define MORE_EVENTS 512u
 #define MOST_EVENTS (CT_GPU_EVENTS - CT_GPU_FIRST_EVENTS)
+/* size: eight launches a second take longer because their cost is measured (budget.h). */
 #define PROBE_NS 125000000u
-/* A context that nothing was launched in for so long is left alone. */
+/* size: a context that nothing was launched in for so long is left alone. Steps are mostly shorter,
+ * so that its clock has an anchor for each of them. */
 #define IDLE_NS (2 * CT_SECOND_NS)
 
 static struct poll {
@@ -272,7 +273,7 @@ static void poll_once(struct poll *p, int last)
 	struct ct_gpu_context *context;
 
 	ct_gpu_host_clock_read(&p->collect.host);
-	p->collect.next_ns = p->collect.host.mono_ns + LONGEST_NAP_NS;
+	p->collect.next_ns = p->collect.host.mono_ns + CT_GPU_LONGEST_NAP_NS;
 	relax(p);
 	take_pushed(p);
 	take_launches(p);
@@ -294,7 +295,7 @@ static void nap(struct poll *p)
 	uint32_t looked = CT_POLL_LOOK;
 
 	ct_futex_wait(&ct_poll_wanted, CT_POLL_NOTHING,
-		      ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
+		      ns < CT_GPU_SHORTEST_NAP_NS ? CT_GPU_SHORTEST_NAP_NS : ns);
 	/* acquire: pairs with the release in ct_poll_wake() */
 	atomic_compare_exchange_strong_explicit(&ct_poll_wanted, &looked, CT_POLL_NOTHING,
 						memory_order_acq_rel, memory_order_acquire);

@@ -21,7 +21,7 @@
 
 struct ct_gpu_block;
 
-/* So long the end of a process waits for it: what hangs for so long in the driver will hang on. */
+/* size: so long the end of a process waits: what hangs for so long in the driver will hang on. */
 #define CT_POLL_END_NS 500000000ull
 
 /* Nothing is started. The budget: see budget.h. Before the gate opens. */

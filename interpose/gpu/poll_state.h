@@ -36,7 +36,7 @@ static inline uint64_t ct_poll_inside_since(void)
 
 /* The driver is held: the poll thread has waited there for so long that no thread of the program
  * may follow it, since the program's own call may need no driver at all. Any thread. */
-#define CT_POLL_HELD_NS 200000000u
+#define CT_POLL_HELD_NS 200000000u /* size: calls of the poll thread take microseconds */
 static inline int ct_poll_is_held(void)
 {
 	uint64_t since_ns = ct_poll_inside_since();

@@ -20,7 +20,7 @@
 #include "interpose/gpu/clock/globaltimer.h"
 #include "interpose/gpu/span.h"
 
-#define CT_GPU_PROFILED_RECENT 1024u
+#define CT_GPU_PROFILED_RECENT 1024u /* size: as many as the largest open table has */
 
 /* The launches of one communicator in their order, and its GPU's clock. Zeroed, unused. */
 struct ct_gpu_profiled_order {

@@ -12,7 +12,7 @@
 
 #include "interpose/gpu/streams.h"
 
-/* So many events of launches and of waits may be on their way on one stream. */
+/* size: of launches and of waits, on their way on one stream: a quarter of a hardware queue. */
 #define CT_GPU_QUEUE_MOST 256u
 
 /* Too few for a while if some were not counted, see ct_gpu_queue_add(). Below 0 never. */

@@ -3,9 +3,8 @@
 
 #include "trace/pages.h"
 
-/* As many as one word has bits. */
-#define BLOCKS 64u
-#define SMALLEST_BITS 2u
+#define BLOCKS 64u	 /* fact: one word has so many bits */
+#define SMALLEST_BITS 2u /* size: four entries, so that the smallest table, of 256, has 64 blocks */
 
 struct ct_gpu_span *ct_gpu_spans;
 struct ct_gpu_block *ct_gpu_blocks;

@@ -14,6 +14,8 @@
 #include "interpose/hash.h"
 #include "trace/pages.h"
 
+/* size: as many as the largest open table has launches; with nine of ten taken, 1 in 1,000 finds
+ * none of 64 free. */
 #define PENDING 1024u
 #define TRIES 64u
 
@@ -391,7 +393,8 @@ static void settle(struct pending *p)
 	give(p);
 }
 
-/* Those of one stream come in order: after one that is not reached, none is polled. */
+/* size: those of one stream come in order: after one that is not reached, none is polled. Of more
+ * streams than this some are polled too often. */
 #define BLOCKED 16u
 
 void ct_waits_collect(struct ct_gpu_collect *c, struct ct_gpu_context *context, int give_up)

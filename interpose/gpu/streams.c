@@ -9,6 +9,8 @@
 #include "interpose/spin.h"
 #include "trace/pages.h"
 
+/* size: programs have tens of streams, and get the handles of those that they have destroyed again.
+ * Half full, 1 in 2,000 finds no room. */
 #define STREAMS 1024u
 #define PROBES 32u
 

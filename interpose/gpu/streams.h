@@ -18,7 +18,7 @@
 #include "interpose/gpu/driver/events.h"
 #include "interpose/gpu/waits_table.h"
 
-#define CT_GPU_CONTEXTS 32u
+#define CT_GPU_CONTEXTS 32u /* size: one for each of 16 GPUs, and as many that were closed */
 
 struct ct_gpu_span;
 struct ct_gpu_stream;

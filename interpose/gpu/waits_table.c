@@ -7,13 +7,15 @@
 #include "interpose/recorder.h"
 #include "trace/pages.h"
 
+/* size: programs have tens of streams and some thousand events, used again and again. Half full, 1
+ * in 100 finds no room (WAITS_FULL). */
 #define STREAMS 512u
 #define EVENTS 8192u
 #define PROBES 16u
-/* About 20 us: far longer than any running thread holds a lock. */
+/* size: about 20 us: far longer than any running thread holds a lock. */
 #define TRIES 2000u
 
-/* In place of a handle: free after removal. */
+/* code: instead of a handle: free after removal. */
 #define LEFT ((uintptr_t)-1)
 
 /* Atomic, with relaxed order, is what is also read without the entry's lock. */

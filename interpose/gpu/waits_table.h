@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Streams with communication that one stream can wait for. */
+/* size: streams with communication that one stream can wait for; each event has a copy. */
 #define CT_WAITS_CLOCK 12u
 
 /* What has been launched on a stream, kept by who launches, without the lock. Zero-initialised. */

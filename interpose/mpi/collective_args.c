@@ -43,7 +43,7 @@ uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_traced_comm *know
 
 uint32_t ct_mpi_part_counts(const struct ct_mpi_counts *parts, uint64_t unit, uint32_t *counts)
 {
-	uint32_t n = parts->n < CT_MPI_PARTS_MOST ? parts->n : CT_MPI_PARTS_MOST;
+	uint32_t n = parts->n < CT_RECORDED_PEERS ? parts->n : CT_RECORDED_PEERS;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t count = part_bytes(parts, i) / unit;
@@ -69,7 +69,7 @@ void ct_mpi_record_counts(const uint32_t *counts, uint32_t n, uint32_t first_mem
 
 void ct_mpi_record_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit)
 {
-	uint32_t counts[CT_MPI_PARTS_MOST];
+	uint32_t counts[CT_RECORDED_PEERS];
 
 	if (unit)
 		ct_mpi_record_counts(counts, ct_mpi_part_counts(&parts, unit, counts), parts.first,

@@ -269,9 +269,8 @@ uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_traced_comm *know
  * recorded. (By value: a share whose address is nowhere taken never exists in memory.) */
 void ct_mpi_record_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit);
 
-/* Its two halves: the counts of the first peers, CT_MPI_PARTS_MOST at most, and how many; the
+/* Its two halves: the counts of the first peers, CT_RECORDED_PEERS at most, and how many; the
  * records of them. */
-#define CT_MPI_PARTS_MOST 128u
 uint32_t ct_mpi_part_counts(const struct ct_mpi_counts *parts, uint64_t unit, uint32_t *counts);
 void ct_mpi_record_counts(const uint32_t *counts, uint32_t n, uint32_t first_member, uint32_t comm,
 			  uint64_t seq);

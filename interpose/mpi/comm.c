@@ -7,7 +7,7 @@
 #include "interpose/identity.h"
 #include "interpose/spin.h"
 
-#define NAME_BYTES 512 /* more than MPI_MAX_OBJECT_NAME of any flavour: 64 to 256 */
+#define NAME_BYTES 512 /* size: more than MPI_MAX_OBJECT_NAME of any flavour: 64 to 256 */
 
 extern char **environ;
 

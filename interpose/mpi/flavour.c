@@ -9,8 +9,8 @@
 #include "interpose/real.h"
 #include "trace/ops.h"
 
-#define VERSION_TEXT                                                                               \
-	8448 /* more than the longest there is: MPICH's MPI_MAX_LIBRARY_VERSION_STRING is 8192 */
+/* size: more than the longest there is: MPICH's MPI_MAX_LIBRARY_VERSION_STRING is 8192. */
+#define VERSION_TEXT 8448
 
 struct ct_mpi ct_mpi __attribute__((aligned(4096)));
 struct ct_mpi_place ct_mpi_types[CT_MPI_PLACES];

@@ -30,7 +30,7 @@ enum ct_mpi_way {
 	CT_MPI_PASS = 2,   /* not to be recorded, unknown, or finalised */
 };
 
-#define CT_MPI_AT 0xc80
+#define CT_MPI_AT 0xc80 /* tuning: as CT_GATE_AT, in other sets of the cache than that */
 struct ct_mpi {
 	uint8_t before[CT_MPI_AT]; /* in a page, as that of ct_gate */
 	_Atomic uint32_t way;	   /* enum ct_mpi_way; with the mask, what every call reads */
@@ -95,7 +95,7 @@ static inline int ct_mpi_is_in_place(const void *buffer)
 /* The element of a datatype that is significant in the call at hand. Any thread. */
 struct ct_mpi_element ct_mpi_element_slow(ct_mpi_handle type);
 
-#define CT_MPI_PLACES 256u
+#define CT_MPI_PLACES 256u /* size: eight bits of a hash choose one; MPI has fewer than 100 types */
 struct ct_mpi_place {
 	uint64_t key; /* of a predefined handle, 0: none */
 	uint8_t id;   /* in trace/dtypes.def or redops.def */

@@ -10,9 +10,10 @@
 #include "interpose/recorder.h"
 #include "trace/pages.h"
 
-#define SETS                                                                                       \
-	8192u /* different sets of members in the life of a process; no place is ever given back */
-#define PART 64 /* ranks that are translated at a time, on the stack */
+/* size: different sets of members in the life of a process; no place is ever given back. Most
+ * programs have tens of them, however many communicators they make. */
+#define SETS 8192u
+#define PART 64 /* size: ranks that are translated at a time, on the stack */
 #define UNKNOWN_RANK INT32_MAX
 
 struct member_set {

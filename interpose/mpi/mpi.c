@@ -10,7 +10,7 @@
 #include "interpose/mpi/comm.h"
 
 /* By enum ct_mpi_function; no pointers, so that loading the library costs nothing for them. */
-#define LONGEST 40
+#define LONGEST 40 /* size: checked below for each name */
 static const char names[CT_MPI_FUNCTIONS][LONGEST] = {
 #define MPI_FUNCTION(name, params, args) "PMPI_" #name,
 #include "interpose/abi/mpi_functions.def"
@@ -117,7 +117,7 @@ int ct_mpi_class(int result)
 	return ct_mpi.call.Error_class(result, &class) == CT_MPI_SUCCESS ? class : result;
 }
 
-/* MPI_MAX_ERROR_STRING of all flavours is at most half of it. */
+/* size: MPI_MAX_ERROR_STRING of all flavours is at most half of it. */
 #define ERROR_BYTES 1024
 
 static void record_error(uint32_t comm, uint32_t call, int result, int class)

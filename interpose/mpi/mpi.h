@@ -65,8 +65,8 @@ struct ct_real *ct_mpi_real(const char *symbol);
  * which will call us by itself. */
 void *ct_mpi_entry(struct ct_real *real, void *function);
 
-/* What a wrapper returns when there is no such function (the program has it from a weak reference,
- * which cannot know). An error in every flavour: MPI_ERR_OTHER or MPI_ERR_INTERN. */
+/* fact: what a wrapper returns when there is no such function (the program has it from a weak
+ * reference, which cannot know). An error in every flavour: MPI_ERR_OTHER or MPI_ERR_INTERN. */
 #define CT_MPI_ABSENT 16
 
 /* acquire: pairs with the release of the thread that got to know the library */

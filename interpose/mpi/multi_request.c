@@ -8,7 +8,7 @@ static const struct size {
 	uint32_t buffers, requests;
 } sizes[] = { { 256, 512 }, { 32, 4096 }, { 4, CT_MPI_MULTI_MAX } };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
-#define BUFFERS (256 + 32 + 4)
+#define BUFFERS (256 + 32 + 4) /* size: the sum of those of all sizes */
 #define EACH (sizeof(struct ct_mpi_held) + sizeof(struct ct_mpi_status))
 
 static _Atomic uintptr_t owners[BUFFERS]; /* 0: free */

@@ -15,7 +15,7 @@
 #include "interpose/mpi/message.h"
 
 #define CT_MPI_MULTI_MAX CT_MPI_REQUESTS_MAX
-#define CT_MPI_MULTI_NEAR 64u
+#define CT_MPI_MULTI_NEAR 64u /* size: of the stack; exchanges with neighbors have fewer */
 
 struct ct_mpi_multi {
 	struct ct_mpi_held *held; /* NULL: nothing is known of them, or nothing is to be done */

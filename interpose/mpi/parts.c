@@ -9,7 +9,7 @@
 static _Atomic uint8_t used[CT_MPI_PARTS_ROWS];
 static struct parts_row {
 	uint32_t n, first;
-	uint32_t counts[CT_MPI_PARTS_MOST];
+	uint32_t counts[CT_RECORDED_PEERS];
 } rows[CT_MPI_PARTS_ROWS];
 
 void ct_mpi_parts_init(void)

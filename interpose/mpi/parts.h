@@ -14,7 +14,7 @@
 
 #include "interpose/mpi/collective_args.h"
 
-#define CT_MPI_PARTS_ROWS 256u
+#define CT_MPI_PARTS_ROWS 256u /* size: programs make a few, at their start */
 
 /* Forget all. Before the gate opens. */
 void ct_mpi_parts_init(void);

@@ -9,13 +9,18 @@
 #include "interpose/clear.h"
 #include "interpose/recorder.h"
 
+/* size: threads that poll at the same time; half full, 1 in 50 finds no room (REQUESTS_FULL). */
 #define POLLS 256u
 #define PROBES 16u
 
-#define CLOSE_NS 20000u	     /* longest pause between questions that needs no further look */
-#define SHORT_NS 10000u	     /* what was shorter is not worth a record */
-#define BEGIN_NS 1000000u    /* so long before the begin is on record ... */
-#define REPEAT_NS 100000000u /* ... and so often again */
+/* tuning: the longest pause between questions that needs no further look: in so short a one nothing
+ * is computed that matters, and the look costs a system call. */
+#define CLOSE_NS 20000u
+#define SHORT_NS 10000u /* tuning: what was shorter is not worth a record */
+/* tuning: so long before the begin is on record, and so often again: a rank that hangs in a poll is
+ * seen, and ten records a second are the most that one costs. */
+#define BEGIN_NS 1000000u
+#define REPEAT_NS 100000000u
 
 /* What a thread asks. */
 struct thread_poll {

@@ -6,18 +6,18 @@
 #include "interpose/recorder.h"
 #include "trace/pages.h"
 
-/* A bucket's keys are one cache line. What has no room in its own goes into one of the next. */
+/* fact: a bucket's keys are one cache line. What has no room in its own goes into one of the next. */
 #define BUCKET 8u
 #define BUCKETS (CT_MPI_REQUESTS_MAX / BUCKET)
-#define REACH 8u
+#define REACH 8u /* size: 64 places */
 
-/* Looked through as a whole, if anything is in it. */
+/* size: looked through as a whole, if anything is in it. */
 #define SPARE 64u
 
 /* No handle is 0 or 2: keys of handles have their highest bit set. */
 enum { KEY_FREE = 0, KEY_BUSY = 2 };
 
-/* Messages have handles of their own kind, which may be equal to those of requests. */
+/* code: messages have handles of their own kind, which may be equal to those of requests. */
 #define KEY_MESSAGE ((uintptr_t)1 << 62)
 
 static struct {
@@ -80,7 +80,8 @@ static _Atomic uint64_t *serial_at(const struct table_entry *p)
 	return &table->serials[p->bucket][p->at];
 }
 
-/* The low bits of a serial say what may be asked of an entry that another thread is about to take. */
+/* code: the low bits of a serial say what may be asked of an entry that another thread is about to
+ * take. */
 #define SERIAL_PERSISTENT 1u
 #define SERIAL_SHARED 2u
 #define SERIAL_SHIFT 2
@@ -93,7 +94,7 @@ static uint64_t new_serial(uint32_t flags)
 	       (flags & CT_MPI_REQUEST_SHARED ? SERIAL_SHARED : 0);
 }
 
-/* So many entries may have one key of its own: requests that threads are about to take, whose
+/* size: so many entries may have one key of its own: requests that threads are about to take, whose
  * handle others got meanwhile (a library gives a handle out again while the call on many that has
  * ended it goes on), and the next one; more were ended unseen. */
 #define MOST_LIVES 16u
@@ -141,7 +142,7 @@ static uint32_t find_entry(uintptr_t key, int oldest, struct table_entry *found)
 /* The newest, or oldest, entry with the key. Returns how many there are. An entry may come to a
  * place that has been looked at already before the one that is still to be looked at goes, so none
  * is only what is found while none comes. */
-#define MOST_LOOKS 64
+#define MOST_LOOKS 64 /* size: more is a program that begins and ends requests without a pause */
 
 static uint32_t find(uintptr_t key, int oldest, struct table_entry *found)
 {

@@ -24,7 +24,7 @@
 #include "trace/record.h"
 #include "trace/ring.h"
 
-#define CT_MPI_REQUESTS_MAX 65536u
+#define CT_MPI_REQUESTS_MAX 65536u /* size: live ones; memory is taken only where it is used */
 
 enum ct_mpi_request_flag {
 	CT_MPI_REQUEST_PERSISTENT = 1 << 0, /* made by MPI_..._init: stays until MPI_Request_free */

@@ -5,6 +5,7 @@
 #include "interpose/recorder.h"
 #include "trace/pages.h"
 
+/* size: calls on nonblocking communicators that have not ended yet: one for each communicator. */
 #define ENTRIES 256u
 
 enum { KEY_FREE = 0, KEY_BUSY = 1 }; /* no communicator is there */

@@ -11,7 +11,8 @@
 #include "interpose/unwind.h"
 #include "trace/pages.h"
 
-/* Threads that are, or have been, in a group and live. */
+/* size: threads that are, or have been, in a group and live: one for each GPU, and some of the
+ * program's pools. */
 #define THREADS 256u
 
 static struct ct_nccl_thread *pool;
@@ -324,8 +325,8 @@ static int leaves_inner(void)
 	return 1;
 }
 
-/* A forked child is silent until it makes a communicator, which it may do in a group that it has
- * begun before: then the group has to be known. For each thread that has one, its depth. */
+/* size: a forked child is silent until it makes a communicator, which it may do in a group that it
+ * has begun before: then the group has to be known. For each thread that has one, its depth. */
 #define EARLY 32u
 
 _Atomic uint32_t ct_nccl_early; /* entries in use */

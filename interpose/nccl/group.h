@@ -15,8 +15,8 @@
 #include "interpose/nccl/comm.h"
 #include "interpose/recorder.h"
 
-#define CT_NCCL_PAIRS 128u
-#define CT_NCCL_CHILDREN 64u
+#define CT_NCCL_PAIRS 128u   /* size: ten communicators for each of eight GPUs of a thread */
+#define CT_NCCL_CHILDREN 64u /* size: eight for each of those GPUs, made in one group */
 
 struct ct_nccl_pair {
 	struct ct_gpu_launch launch;

@@ -42,7 +42,7 @@ static uint64_t hash_of(struct nccl_hash s)
 	return (h ^ h >> 32) * 0x995a187a14e7b445ull;
 }
 
-/* 2.26 brought the hash above. */
+/* fact: 2.26 brought the hash above. */
 #define NEW_HASH_SINCE 22600
 
 static int is_old(int version)

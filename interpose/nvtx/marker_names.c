@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define REGISTERED 64u
+#define REGISTERED 64u /* size: names that mark steps; programs register a handful */
 
 uint8_t ct_marker_first[256];
 

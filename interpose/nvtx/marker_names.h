@@ -13,9 +13,9 @@
 
 #include "interpose/guard.h"
 
-#define CT_MARKER_WORDS 16u /* of the setting; further ones are ignored ... */
-#define CT_MARKER_NAME_BYTES                                                                       \
-	32u /* ... as are longer ones, counting the NUL. A longer range name is cut */
+#define CT_MARKER_WORDS 16u /* size: of the setting, a handful; further ones are ignored */
+/* fact: of a record: longer words are ignored, counting the NUL. A longer range name is cut. */
+#define CT_MARKER_NAME_BYTES 32u
 
 /* Parses a comma-separated list; returns the number of words. */
 unsigned ct_marker_words_read(const char *list);

@@ -12,7 +12,7 @@
 #include "interpose/real.h"
 #include "interpose/setup.h"
 
-#define DOMAINS 256u
+#define DOMAINS 256u /* size: one for each library that has any, a handful */
 
 /* Nothing is kept of a domain: its handle is an address that no other has. The default one's is
  * NULL. */

@@ -9,10 +9,12 @@
 #include "interpose/nvtx/marker_names.h"
 #include "interpose/recorder.h"
 
-#define THREADS 64u /* with ranges open at the same time */
-#define PROBES 8u   /* each is looked for in so many entries */
-#define DEPTH 6u    /* ranges of one thread */
-#define STARTED 64u
+/* size: threads with ranges open at the same time, looked for in so many entries; a process has a
+ * thread for each GPU, and workers. Half full, 1 in 20 finds no room (NVTX_FULL). */
+#define THREADS 64u
+#define PROBES 8u
+#define DEPTH 6u    /* size: ranges of one thread that mark steps: step, forward, backward ... */
+#define STARTED 64u /* size: in all threads, and seldom used for steps */
 
 _Static_assert(sizeof(((struct ct_nvtx_rec *)0)->name) == CT_MARKER_NAME_BYTES, "a name fits");
 
@@ -31,8 +33,7 @@ static struct pusher {
 	struct open_range ranges[DEPTH];
 } pushers[THREADS];
 
-/* BUSY: being filled or read. Ids are larger. */
-#define BUSY 1u
+#define BUSY 1u /* code: being filled or read. Ids are larger */
 static struct started_range {
 	_Atomic uint64_t id; /* 0 free; stored (release) when the rest is there */
 	struct open_range range;

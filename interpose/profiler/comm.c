@@ -12,10 +12,8 @@
 #include "interpose/recorder.h"
 #include "trace/pages.h"
 
-/* The first version that reports the GPU's timer. */
+/* fact: the first version that reports the GPU's timer. */
 #define TIMES_SINCE 4
-/* The first version that reports calls. */
-#define CALLS_SINCE 5
 
 static struct ct_profiler_comm *pool;
 static int may_time_alone;
@@ -66,7 +64,7 @@ static void ask(struct ct_profiler_comm *c)
 	uint32_t since = atomic_load_explicit(&times_wanted, memory_order_relaxed);
 	int mask = NCCL_PROFILE_COLL | NCCL_PROFILE_P2P;
 
-	if (c->version >= CALLS_SINCE)
+	if (c->version >= CT_PROFILER_CALLS_SINCE)
 		mask |= NCCL_PROFILE_COLL_API | NCCL_PROFILE_P2P_API;
 	if (since && c->version >= since)
 		mask |= NCCL_PROFILE_KERNEL_CH;
@@ -173,7 +171,7 @@ static struct ct_profiler_comm *open_comm(const struct ct_profiler_open *what)
 	if (ct_gpu_timing() == CT_GPU_PLUGIN)
 		atomic_store_explicit(&times_wanted, TIMES_SINCE, memory_order_relaxed);
 	else if (alone && may_time_alone)
-		atomic_store_explicit(&times_wanted, CALLS_SINCE, memory_order_relaxed);
+		atomic_store_explicit(&times_wanted, CT_PROFILER_CALLS_SINCE, memory_order_relaxed);
 	fill(c, what, alone);
 	ct_recorder_rare(CT_KIND_DETAIL, &rec);
 	return c;

@@ -11,9 +11,6 @@
 #include "interpose/profiler/handle.h"
 #include "interpose/recorder.h"
 
-/* The first version that reports calls, above their launches. */
-#define CALLS_SINCE 5
-
 static void count_unlinked(void)
 {
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_PLUGIN_UNLINKED, 1);
@@ -100,7 +97,7 @@ static int link_to_thread(const struct ct_profiler_comm *c, const struct ct_prof
 static int link_task(struct ct_profiler_comm *c, const struct ct_profiler_event *e,
 		     enum ct_profiler_way way, struct ct_profiler_says *s)
 {
-	if (c->version >= CALLS_SINCE)
+	if (c->version >= CT_PROFILER_CALLS_SINCE)
 		return link_to_call(c, e, s);
 	if (way == CT_PROFILER_IN_WRAPPER)
 		return link_to_thread(c, e, s);
@@ -155,7 +152,7 @@ static void *start_task(struct ct_profiler_comm *c, const struct ct_profiler_eve
 	s.left = e->channels ? e->channels : 1;
 	is_profiled = s.profiled && ct_profiler_has_times(c) &&
 		      ct_gpu_profiled_task(s.profiled, s.launch, &c->order,
-					   s.alone && c->version >= CALLS_SINCE);
+					   s.alone && c->version >= CT_PROFILER_CALLS_SINCE);
 	if (!is_profiled)
 		s.profiled = 0;
 	if (!is_profiled && !s.slot)
@@ -198,7 +195,7 @@ void *ct_profiler_start(struct ct_profiler_comm *c, const struct ct_profiler_eve
 		handle = start_call(c, e, way);
 		break;
 	case NCCL_PROFILE_GROUP:
-		if (way == CT_PROFILER_BY_ITSELF && c->version < CALLS_SINCE &&
+		if (way == CT_PROFILER_BY_ITSELF && c->version < CT_PROFILER_CALLS_SINCE &&
 		    !atomic_load_explicit(&ct_nccl_seen, memory_order_relaxed))
 			handle = ct_profiler_alone_plan(c);
 		break;

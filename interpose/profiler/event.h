@@ -47,9 +47,14 @@ struct ct_profiler_event {
 	void *stream;
 };
 
+/* fact: the first version that reports calls, above their launches. */
+#define CT_PROFILER_CALLS_SINCE 5
+
+/* code: in NCCL's word that selects the events: set by a copy of this library, for the one that
+ * records. */
+#define CT_PROFILER_HANDED_ON (1 << 30)
+
 /* The arguments of `init`. `mask`: NCCL's word that selects the events. NULL: none are wanted. */
-#define CT_PROFILER_HANDED_ON                                                                      \
-	(1 << 30) /* in that word: set by a copy of this library, for the one that records */
 struct ct_profiler_open {
 	uint32_t version;
 	int32_t n_ranks, rank;

@@ -5,11 +5,13 @@
 #include "interpose/recorder.h"
 #include "trace/pages.h"
 
+/* size: eight for each entry of the largest open table: a launch has several tasks. Without a free
+ * one of 64 in a row the event is counted (PLUGIN_FULL). */
 #define ENTRIES 8192u
 #define TRIES 64u
 
-/* A handle: the number of the entry's use in the upper half; its number + 1 and these in the lower.
- */
+/* code: a handle: the number of the entry's use in the upper half; in the lower its number + 1 and
+ * these. */
 #define CHANNEL (1ull << 30)
 #define NO_ENTRY (1ull << 31)
 #define NUMBER 0xffffull

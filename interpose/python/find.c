@@ -12,7 +12,7 @@
 #include "interpose/dlsym_real.h"
 #include "interpose/environ/peek.h"
 
-#define PTHREAD_BYTES 2304u /* a struct pthread is not smaller */
+#define PTHREAD_BYTES 2304u /* fact: of glibc, a struct pthread is not smaller */
 
 int ct_python_read_safely(uintptr_t from, void *to, size_t len)
 {

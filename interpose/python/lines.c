@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_BYTES (1u << 20) /* of a table of lines */
+#define MOST_BYTES (1u << 20) /* size: of a table of lines; a longer one is no table */
 
 /* A table's bytes one after the other. */
 struct byte_stream {

@@ -8,11 +8,10 @@
 #include "interpose/python/text.h"
 #include "interpose/site_table.h"
 
-/* Beyond so many, frames are those of the program's frame, not of the call. */
+/* size: beyond so many, frames are those of the program's frame, not of the call. */
 #define MOST_FRAMES 96u
-#define CODES 4096u /* code objects whose class is remembered, a power of two */
-#define TAGS 7u
-#define OWNER_INTERPRETER 3
+/* size: code objects whose class is remembered, a power of two. A step passes some hundred. */
+#define CODES 4096u
 
 enum class { UNKNOWN, OWN, PASSED, CLASSES };
 
@@ -94,7 +93,7 @@ static inline uint64_t instruction_of(const struct ct_python *py, uintptr_t fram
 static inline uintptr_t settle(const struct ct_python *py, uintptr_t frame)
 {
 	while (frame && py->at.frame_owner != CT_PYTHON_NOT_THERE &&
-	       *(const unsigned char *)(frame + py->at.frame_owner) >= OWNER_INTERPRETER)
+	       *(const unsigned char *)(frame + py->at.frame_owner) >= CT_PYTHON_OWNER_INTERPRETER)
 		frame = load(frame + py->at.frame_previous);
 	return frame;
 }
@@ -139,7 +138,7 @@ int ct_python_own(const struct ct_python *py, uintptr_t state, struct ct_python_
 
 	*own = (struct ct_python_own){ .key = 1 };
 	for (uint32_t i = 0; frame && i < MOST_FRAMES && own->n < CT_PYTHON_OWN_FRAMES; i++) {
-		uintptr_t code = load(frame + py->at.frame_code) & ~(uintptr_t)TAGS;
+		uintptr_t code = load(frame + py->at.frame_code) & ~(uintptr_t)CT_PYTHON_TAGS;
 		uint64_t key = key_of(py, code);
 
 		if (class_of(py, code, key) == OWN)
@@ -149,7 +148,7 @@ int ct_python_own(const struct ct_python *py, uintptr_t state, struct ct_python_
 	/* all of them only forward calls: a thread of the library's own */
 	frame = own->n ? 0 : first;
 	while (frame && own->n < CT_PYTHON_OWN_FRAMES) {
-		uintptr_t code = load(frame + py->at.frame_code) & ~(uintptr_t)TAGS;
+		uintptr_t code = load(frame + py->at.frame_code) & ~(uintptr_t)CT_PYTHON_TAGS;
 
 		add(py, own, frame, code, key_of(py, code));
 		frame = settle(py, load(frame + py->at.frame_previous));

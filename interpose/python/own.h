@@ -11,7 +11,7 @@
 
 #include "interpose/python/python.h"
 
-#define CT_PYTHON_OWN_FRAMES 3u
+#define CT_PYTHON_OWN_FRAMES 3u /* tuning: the line, and the two calls that tell it from others */
 
 struct ct_python_own {
 	uint64_t key; /* of the frames below and where they are in their code; never 0 */

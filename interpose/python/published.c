@@ -44,9 +44,9 @@ static const struct layout_field {
 #undef AT
 };
 
-#define HEAD 3u /* words before the structures */
-#define MOST_WORDS 64u
-#define MOST_BYTES (16u << 20) /* of one structure */
+#define HEAD 3u	       /* fact: words before the structures: a mark, a version, free-threaded */
+#define MOST_WORDS 64u /* size: the last one that is read is before it */
+#define MOST_BYTES (16u << 20) /* size: of one structure; a larger number is no size */
 
 static const struct publication *publication_of(uint64_t version)
 {

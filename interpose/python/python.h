@@ -75,7 +75,11 @@ struct ct_python_cursor {
 	uintptr_t frame;
 	uint32_t steps; /* so far, frames of C included; ends at CT_PYTHON_STEPS */
 };
+/* size: frames, those of C included; of a longer chain the outermost are left out. */
 #define CT_PYTHON_STEPS 512u
+
+#define CT_PYTHON_TAGS 7u /* fact: lowest bits of a reference that are not part of the address */
+#define CT_PYTHON_OWNER_INTERPRETER 3 /* fact: from this owner on, frames are no code of Python */
 
 void ct_python_first(const struct ct_python *py, ct_python_read read, uintptr_t state,
 		     struct ct_python_cursor *cursor);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_CHARACTERS 4096u /* of a file's or function's name */
+#define MOST_CHARACTERS 4096u /* size: of a file's or function's name: PATH_MAX */
 
 struct string_layout {
 	uint32_t width; /* bytes of a character */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/python/python.h"
 
+/* size: one is usual; more of either is a list that never ends. */
 #define MOST_INTERPRETERS 256u
-#define MOST_THREADS 65536u /* of one interpreter; more is a list that never ends */
+#define MOST_THREADS 65536u
 
 static uint32_t tid_of(const struct ct_python *py, ct_python_read read, uintptr_t state,
 		       uint64_t pthread)

@@ -3,15 +3,12 @@
 
 #include "interpose/python/text.h"
 
-#define OWNER_INTERPRETER 3 /* frames of this owner and beyond are not the program's code */
-#define TAGS 7u		    /* lowest bits of a reference that are not part of the address */
-
 /* A pointer at an offset, to where something can be. */
 static int read_pointer(ct_python_read read, uintptr_t from, uintptr_t *to)
 {
 	if (read(from, to, sizeof(*to)) != 0)
 		return -1;
-	return *to & TAGS ? -1 : 0;
+	return *to & CT_PYTHON_TAGS ? -1 : 0;
 }
 
 void ct_python_first(const struct ct_python *py, ct_python_read read, uintptr_t state,
@@ -84,9 +81,9 @@ int ct_python_next(const struct ct_python *py, ct_python_read read, struct ct_py
 		    read(at + py->at.frame_code, &code, sizeof(code)) != 0 ||
 		    read_pointer(read, at + py->at.frame_previous, &cursor->frame) != 0)
 			return -1;
-		if (owner >= OWNER_INTERPRETER)
+		if (owner >= CT_PYTHON_OWNER_INTERPRETER)
 			continue;
-		return describe(py, read, at, code & ~(uintptr_t)TAGS, frame);
+		return describe(py, read, at, code & ~(uintptr_t)CT_PYTHON_TAGS, frame);
 	}
 	return 0;
 }

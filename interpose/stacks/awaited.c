@@ -10,8 +10,10 @@
 #include "interpose/ring_search.h"
 #include "trace/ring_dir.h"
 
-#define LIVES_NS 10000000000ull /* after its last beat: a dead process does not wait */
-#define AT_ONCE 32u
+/* tuning: after its last beat, of which there is one a second: a dead process does not wait. */
+#define LIVES_NS 10000000000ull
+#define AT_ONCE 32u /* size: of the stack, read at once */
+/* size: entries of a ring, four times what the largest has; more is a damaged header. */
 #define MOST_COMMS 4096u
 
 struct awaited_search {

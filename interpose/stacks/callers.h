@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define CT_CALLERS 512u /* threads at once; more are not known */
+#define CT_CALLERS 512u /* size: threads at once; more are not known, and seldom communicate */
 
 /* Forgets all processes: recording starts, no other thread is in it. */
 void ct_callers_reset(void);

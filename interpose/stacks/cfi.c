@@ -6,12 +6,15 @@
 #include "interpose/environ/peek.h"
 #include "interpose/stacks/dwarf.h"
 
-#define MOST_TABLE (1u << 24)  /* entries */
-#define MOST_ENTRY 8192u       /* bytes of the description of one function */
-#define MOST_COMMON 1024u      /* bytes of what is common to several */
-#define POINTER_SIGNED_4 0x3bu /* relative to the table, four bytes */
+/* size: entries of a table; more is a damaged one. Then bytes of the description of one function,
+ * and of what is common to several: most have less than 100; without one the caller is guessed. */
+#define MOST_TABLE (1u << 24)
+#define MOST_ENTRY 8192u
+#define MOST_COMMON 1024u
+/* fact: DW_EH_PE_...: relative to the table, four bytes; absolute; relative to its own address. */
+#define POINTER_SIGNED_4 0x3bu
 #define POINTER_4 0x03u
-#define POINTER_HERE_4 0x1bu /* relative to its own address */
+#define POINTER_HERE_4 0x1bu
 
 /* One function's entry with what it has in common with others. */
 struct cfi_entry {

@@ -38,7 +38,7 @@ struct ct_rule {
 	struct ct_bytes expression;
 };
 
-#define CT_RULES 33u /* registers, and the return address of x86-64 is number 16 */
+#define CT_RULES 33u /* fact: registers 0 to 31, and aarch64's return address, number 32 */
 
 /* What holds at one place of the code. */
 struct ct_row {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* size: characters. Names of C++ are longer; their beginnings tell, and the ends of files. */
 #define MOST_FUNCTION 191u
 #define MOST_FILE 191u
 

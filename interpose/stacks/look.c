@@ -14,7 +14,7 @@
 #include "interpose/stacks/task.h"
 #include "interpose/stacks/walk.h"
 
-#define TRIES 10u /* to catch a thread that runs in a system call */
+#define TRIES 10u /* size: a millisecond apart, to catch a thread that runs in a system call */
 
 /* All of the one thread that looks. */
 static struct ct_code_map map;

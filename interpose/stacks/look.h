@@ -9,9 +9,9 @@
 
 #include "trace/format.h"
 
-#define CT_LOOK_THREADS 16u
-#define CT_LOOK_RECORD 12288u /* bytes of one */
-#define CT_LOOK_BYTES (96u << 10)
+#define CT_LOOK_THREADS 16u	  /* size: those inside a call come first */
+#define CT_LOOK_RECORD 12288u	  /* size: bytes of one; a deep stack of Python fills it */
+#define CT_LOOK_BYTES (96u << 10) /* size: of all: half of them may be as long */
 
 struct ct_look {
 	/* asked for */

@@ -9,7 +9,7 @@
 
 #include "interpose/environ/peek.h"
 
-#define MOST_HEADERS 64u
+#define MOST_HEADERS 64u /* size: program headers of a file; about 10 are usual */
 
 /* What one line says, and the file's first line before it. */
 struct lines {

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CT_CODE_RANGES 2048u
-#define CT_CODE_NAMES (192u << 10)
+#define CT_CODE_RANGES 2048u	   /* size: one or two for each file, of which torch has hundreds */
+#define CT_CODE_NAMES (192u << 10) /* size: 96 characters for each range */
 
 /* One range of code that can be executed. */
 struct ct_mapped_code {

@@ -7,9 +7,10 @@
 
 #include "interpose/environ/elf_file.h"
 
-#define KEPT 256u /* names */
-#define KEPT_BYTES 160u
-#define PIECE 1024u /* symbols that are read at once */
+#define KEPT 256u	/* size: names, which most looks need again; a thread has some ten */
+#define KEPT_BYTES 160u /* size: longer names lose their end */
+#define PIECE 1024u	/* size: symbols that are read at once, 24 KB */
+/* size: more is a damaged file; the largest libraries have some million. */
 #define MOST_SYMBOLS (1u << 24)
 
 struct kept {

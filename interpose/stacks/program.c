@@ -2,7 +2,7 @@
 /* The programs of .eh_frame: DWARF 5, section 6.4.2. */
 #include "interpose/stacks/dwarf.h"
 
-#define MOST_KEPT 4u /* rows that are remembered at once */
+#define MOST_KEPT 4u /* size: rows that are remembered at once: compilers need one */
 
 /* DW_CFA_ codes; those of the first three have an operand in their low six bits. */
 enum {

@@ -3,8 +3,8 @@
 
 #include "interpose/python/python.h"
 
-#define MOST_THREADS 256u
-#define MOST_FRAMES 64u
+#define MOST_THREADS 256u /* size: of Python; of those beyond the frames of C are known */
+#define MOST_FRAMES 64u	  /* size: from the inner end, as many as of C (walk.h) */
 
 /* Owned by the sampling thread. */
 static struct ct_python_thread threads[MOST_THREADS];

@@ -6,21 +6,23 @@
 
 #include <stdint.h>
 
-#define CT_REGS 32u
+#define CT_REGS 32u /* size: as many as aarch64 has; one bit of a word for each */
 
 #if defined(__x86_64__)
+/* fact: numbers of DWARF, from the ABI of the architecture. */
 #define CT_REG_FP 6u
 #define CT_REG_SP 7u
 #define CT_REG_RA 16u
 #define CT_REG_PC 16u
-/* rbx, rbp, r12 to r15: what a function gives back as it found it */
+/* fact: rbx, rbp, r12 to r15: what a function gives back as it found it */
 #define CT_REGS_KEPT (1u << 3 | 1u << 6 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15)
 #elif defined(__aarch64__)
+/* fact: numbers of DWARF, from the ABI of the architecture. */
 #define CT_REG_FP 29u
 #define CT_REG_SP 31u
 #define CT_REG_RA 30u
 #define CT_REG_PC 32u
-/* x19 to x30 */
+/* fact: x19 to x30, what a function gives back as it found it */
 #define CT_REGS_KEPT 0x7ff80000u
 #else
 #error "which registers has this architecture?"

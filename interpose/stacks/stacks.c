@@ -14,8 +14,9 @@
 #include "trace/clock.h"
 #include "trace/ring_stacks.h"
 
-#define LONGEST_NS (600 * CT_SECOND_NS) /* between two looks at the same standstill */
-#define MOST_LOOKS 256u
+/* size: between two looks at the same standstill: a job that hangs over night adds 6 an hour. */
+#define LONGEST_NS (600 * CT_SECOND_NS)
+#define MOST_LOOKS 256u /* size: of a process, 24 MB of segments at most */
 
 static struct ct_stacks_options options;
 

@@ -7,8 +7,9 @@
 #include "interpose/stacks/call.h"
 #include "interpose/stacks/cfi.h"
 
-#define LOOKED_THROUGH 1024u /* words of the stack that a caller is looked for in */
-#define MOST_STEPS 256u
+/* size: words of the stack that a caller is looked for in: 8 KB, more than nearly all frames have. */
+#define LOOKED_THROUGH 1024u
+#define MOST_STEPS 256u /* size: frames, those of this library too; a damaged stack never ends */
 
 struct walker {
 	struct ct_walk *walk;

@@ -10,7 +10,7 @@
 
 #include "interpose/stacks/map.h"
 
-#define CT_WALK_FRAMES 64u
+#define CT_WALK_FRAMES 64u /* size: from the inner end; those of Python come beside them */
 
 enum {
 	CT_WALK_GUESSED = 1 << 0, /* found by looking for it on the stack */

@@ -5,7 +5,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* Clocks that stand farther apart are none; sums of less have room. */
+/* size: 36 years. Clocks that are farther apart are none; sums of less fit into 64 bits. */
 #define FARTHEST_NS ((int64_t)1 << 60)
 
 struct aligning {

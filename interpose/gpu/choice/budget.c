@@ -5,15 +5,16 @@
 
 #include "interpose/gpu/choice/sampling.h"
 
+/* tuning: over less, one interrupted thread looks like a cost that lasts. */
 #define LOOK_NS 1000000000u
-/* Timing is never held to be worth less than this part of the budget: where all else exceeds it,
- * that does not change by timing nothing. */
+/* tuning: timing is never held to be worth less than this part of the budget: where all else
+ * exceeds it, that does not change by timing nothing. */
 #define LEAST_PART 8
-/* Looks with room for twice as many launches before so many are timed: at first, and at most after
- * that was wrong again and again. */
+/* tuning: looks with room for twice as many launches before so many are timed: at first, and at
+ * most after that was wrong again and again. */
 #define PATIENCE 3u
 #define MOST_PATIENCE 96u
-/* So many looks later it was not wrong. */
+/* tuning: so many looks later it was not wrong. */
 #define PROVEN 8u
 
 /* Halve what the calls pay until it fits, once at least. */

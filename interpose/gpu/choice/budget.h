@@ -38,7 +38,7 @@ uint32_t ct_gpu_budget_look(struct ct_gpu_budget *budget, const struct ct_gpu_sp
 
 /* Recent cost of timing a launch: an interrupted launch costs more than it should, so the minimum
  * of the last few counts. Zero-initialised = never measured. Added by one thread at a time. */
-#define CT_GPU_PROBES 4u
+#define CT_GPU_PROBES 4u /* tuning: of half a second (PROBE_NS of poll.c) */
 struct ct_gpu_probes {
 	_Atomic uint64_t ns[CT_GPU_PROBES];
 	_Atomic uint32_t n;

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* Of a window, at both ends: by so much clocks of hosts may differ. */
+/* tuning: of a window, at both ends: by so much clocks of hosts may differ. */
 #define EDGE 10u
-/* A longer one is not a step but a checkpoint, an evaluation, a restart. */
+/* tuning: a longer one is not a step but a checkpoint, an evaluation, a restart. */
 #define PAUSE 3.0
-/* Pauses come in one of so many windows, or fewer. */
+/* tuning: pauses come in one of so many windows, or fewer. */
 #define FEW 4u
-/* Comparisons of timed windows without which nothing is known of the error. They overlap, so that
- * two count as one. */
+/* tuning: comparisons of timed windows without which nothing is known of the error. They overlap,
+ * so that two count as one. */
 #define FEWEST 8u
 
 void ct_gpu_effect_init(struct ct_gpu_effect *e, uint64_t window_ns)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Windows of a block, so that each untimed one has timed ones on both sides. */
+/* tuning: windows of a block, so that each untimed one has timed ones on both sides. */
 #define FEWEST_WINDOWS 4u
 
 /* Digits, and perhaps a point and more of them, in millionths; what follows is *end. UINT64_MAX: no

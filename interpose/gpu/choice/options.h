@@ -13,10 +13,10 @@
 #include "trace/notes.h"
 #include "trace/settings.h"
 
-/* A share of all instances, in parts of 2^32. */
+/* code: all instances: a share is in parts of 2^32, as a hash of 32 bits is. */
 #define CT_GPU_ALL (1ull << 32)
 
-/* What repeats does so once a day at least. */
+/* size: what repeats does so once a day at least. */
 #define CT_GPU_LONGEST_MS (24 * 3600 * 1000u)
 
 struct ct_gpu_options {
@@ -37,8 +37,8 @@ struct ct_gpu_options {
 /* How many connections (hardware queues) a GPU has by CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */
 unsigned ct_gpu_connections(const char *variable);
 
-/* With fewer than these, every timed stream would share one: communication and computing have one
- * each, so have anchors, and copies. */
+/* tuning: with fewer than these, every timed stream would share one: communication and computing
+ * have one each, so have anchors, and copies. */
 #define CT_GPU_FEW_CONNECTIONS 4u
 
 /* `connections`: CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */

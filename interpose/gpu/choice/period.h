@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* So many collectives are kept: a step of half as many is found. Sharded training of 100 layers
- * with 4 gradient accumulations has 1,600. */
+/* size: so many collectives are kept: a step of half as many is found. Sharded training of 100
+ * layers with 4 gradient accumulations has 1,600. */
 #define CT_GPU_HISTORY 4096u
 
 struct ct_gpu_period {
@@ -23,7 +23,7 @@ struct ct_gpu_period {
 
 void ct_gpu_period_reset(struct ct_gpu_period *p);
 
-/* What two equal collectives have in common: everything, or only the operation. */
+/* code: what two equal collectives have in common: everything, or only the operation. */
 #define CT_GPU_PERIOD_ALL UINT64_MAX
 #define CT_GPU_PERIOD_OPERATIONS (0xffull << 56)
 

@@ -6,7 +6,7 @@
 #include "interpose/clear.h"
 #include "interpose/recorder.h"
 
-/* Nothing has repeated for so long: nothing will. Steps of half of that are found before. */
+/* tuning: what has not repeated for so long will not. Steps of half of it are found before. */
 #define GIVEN_UP_NS 600000000000ull
 
 void ct_gpu_steps_init(struct ct_gpu_steps *s, int is_sampled)

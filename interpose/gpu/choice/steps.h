@@ -14,10 +14,10 @@
 #include "interpose/gpu/choice/period.h"
 #include "trace/format.h"
 
-/* Communicators that are compared with the largest; beyond, some of them are looked up again and
- * again. */
+/* size: communicators that are compared with the largest; beyond, some of them are looked up again
+ * and again. */
 #define CT_GPU_STEPS_COMMS 256u
-/* A pause, for a checkpoint or an evaluation, is one step that takes long, not so many in a row. */
+/* tuning: a pause, for a checkpoint or an evaluation, is one long step, not so many in a row. */
 #define CT_GPU_STEPS_LATEST 4u
 
 struct ct_gpu_steps {

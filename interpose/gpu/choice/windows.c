@@ -3,10 +3,11 @@
 
 #include "interpose/hash.h"
 
-/* One of the first five of a block is off. So of blocks of twelve, from any moment on, one of the
- * next 17 is off as a whole: three minutes after the second what timing does has been seen once. */
+/* tuning: one of the first five of a block is off. So of blocks of twelve, from any moment on, one
+ * of the next 17 is off as a whole: three minutes after the second what timing does has been seen
+ * once. */
 #define MOST 5u
-/* The last ones of a block never are: two that are off shall have timed ones between them. */
+/* tuning: the last ones never are: two that are off shall have timed ones between them. */
 #define NEVER 3u
 
 uint64_t ct_gpu_window(const struct ct_gpu_options *o, uint64_t unix_ns)
@@ -14,8 +15,8 @@ uint64_t ct_gpu_window(const struct ct_gpu_options *o, uint64_t unix_ns)
 	return unix_ns / 1000000 / o->guard_off_ms;
 }
 
-/* After so many blocks, half an hour, what timing does is known well; from then on one block of
- * eight has a window, so that of a long run one per cent is untimed. */
+/* tuning: after so many blocks, half an hour, what timing does is known well; from then on one
+ * block of eight has a window, so that of a long run one per cent is untimed. */
 #define DENSE 15u
 #define SPARSE 8u
 

@@ -7,12 +7,14 @@
 #include "interpose/gpu/choice/mode.h"
 #include "interpose/log.h"
 
+/* size: events of one anchor, of which the narrowest counts. */
 #define TRIES 5
-/* The host's two clocks are read one after the other, so that finer stamps make no finer times: up
- * to 240 ns were seen. */
+/* tuning: the host's two clocks are read one after the other, so that finer stamps make no finer
+ * times: up to 240 ns were seen. */
 #define HOST_NS 256.0
+/* size: the thread spins meanwhile. An idle device takes some us; a busy one is tried later. */
 #define GIVE_UP_NS 300000u
-#define SOON_NS 10000000u
+/* tuning: within a second the rate's wander adds 50 ns to the error (clock.c). */
 #define PERIOD_NS 1000000000u
 
 uint64_t ct_gpu_raw_ns(void)
@@ -94,9 +96,9 @@ static void set_due(struct ct_gpu_anchoring *a, uint64_t now)
 	uint64_t wait = (now - a->first_ns) / 4;
 
 	if (!a->clock.n)
-		wait = SOON_NS << (a->failed < 7 ? a->failed++ : 7);
-	if (wait < SOON_NS)
-		wait = SOON_NS;
+		wait = CT_GPU_ANCHOR_SOON_NS << (a->failed < 7 ? a->failed++ : 7);
+	if (wait < CT_GPU_ANCHOR_SOON_NS)
+		wait = CT_GPU_ANCHOR_SOON_NS;
 	else if (wait > PERIOD_NS)
 		wait = PERIOD_NS;
 	a->due_ns = now + wait;

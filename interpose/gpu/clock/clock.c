@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Anchors older than this say little about how the device ticks now. */
+/* tuning: anchors older than this say little about how the device ticks now. */
 #define BASELINE_NS 20e9
-/* Before anchors give more: no crystal is off by more. */
+/* tuning: before anchors give more: no crystal is off by more. */
 #define PRIOR 250e-6
-/* How fast the rate may change while a crystal warms up: 0.1 ppm a second. */
+/* tuning: how fast the rate may change while a crystal warms up: 0.1 ppm a second. */
 #define WANDER (0.1e-6 / 1e9)
 /* code: near the last anchor: nearly all events are, since one is taken a second (anchor.c), and
  * events are asked for every 10 ms. */

@@ -20,7 +20,7 @@
 
 #include "interpose/gpu/clock/resolution.h"
 
-#define CT_GPU_ANCHORS 48u
+#define CT_GPU_ANCHORS 48u /* size: 20, one a second (BASELINE_NS), and the closer first ones */
 
 struct ct_gpu_anchor {
 	double device_ns;  /* since the first anchor */
@@ -67,5 +67,8 @@ void ct_gpu_clock_add(struct ct_gpu_clock *clock, float elapsed_ms, uint64_t bef
  * there is no anchor. */
 int ct_gpu_clock_at(const struct ct_gpu_clock *clock, float elapsed_ms, uint64_t *ns,
 		    double *err_ns);
+
+/* tuning: between the first anchors, while the error is that of a crystal. */
+#define CT_GPU_ANCHOR_SOON_NS 10000000u
 
 #endif

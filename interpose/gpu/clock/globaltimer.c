@@ -5,8 +5,10 @@
 
 #include "interpose/gpu/clock/anchor.h"
 
-#define SOON_NS 10000000u
+/* tuning: each gives one anchor, of the sharpest reports in it: twice as many as of events, whose
+ * anchors are sharper. */
 #define PERIOD_NS 500000000u
+/* tuning: reading the host's clocks again costs more than the 2.5 us that steering() may add. */
 #define STALE_NS 5000000u
 
 static int lock(struct ct_globaltimer *c)
@@ -50,7 +52,9 @@ static void set_due(struct ct_globaltimer *c)
 	if (c->clock.n <= 1)
 		c->first_ns = now;
 	wait = (now - c->first_ns) / 4;
-	c->due_ns = now + (wait < SOON_NS ? SOON_NS : wait > PERIOD_NS ? PERIOD_NS : wait);
+	c->due_ns = now + (wait < CT_GPU_ANCHOR_SOON_NS ? CT_GPU_ANCHOR_SOON_NS
+			   : wait > PERIOD_NS		? PERIOD_NS
+							: wait);
 }
 
 static void add_anchor(struct ct_globaltimer *c, const struct ct_globaltimer_anchor *a)

@@ -16,7 +16,7 @@
 #include "interpose/gpu/clock/clock.h"
 #include "interpose/gpu/clock/host_clock.h"
 
-#define CT_GLOBALTIMER_STEP_NS 1024u
+#define CT_GLOBALTIMER_STEP_NS 1024u /* fact: the coarsest on record (docs/VERIFIED.md) */
 
 struct ct_globaltimer_anchor {
 	uint64_t timer; /* 0: none */

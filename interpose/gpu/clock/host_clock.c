@@ -4,7 +4,7 @@
 #include "interpose/gpu/clock/anchor.h"
 #include "interpose/recorder.h"
 
-/* Over less than this the readings themselves are too coarse. */
+/* tuning: over less than this the readings themselves are too coarse: 240 ns are 2.4 ppm of it. */
 #define LEAST_BASELINE_NS 100000000
 
 void ct_gpu_host_clock_read(struct ct_gpu_host_clock *c)

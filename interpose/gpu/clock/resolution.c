@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/clock/resolution.h"
 
-/* Up to here a float in ms is right to a quarter of a ns: 24 bits. */
+/* fact: up to here a float in ms is right to a quarter of a ns: 24 bits. */
 #define LONGEST_MS 4.0f
-/* No device is known to tick faster. A remainder is smaller where a tick is not a whole number of
- * ns. */
+/* tuning: no device is known to tick faster. A remainder is smaller where a tick is not a whole
+ * number of ns. */
 #define FINEST_NS 16u
 
 static uint64_t gcd(uint64_t a, uint64_t b)

@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#define CT_GPU_COARSEST_NS 1024.0
-/* The divisor of so many random multiples is the tick itself but once in a hundred thousand times. */
+#define CT_GPU_COARSEST_NS 1024.0 /* fact: the coarsest on record (docs/VERIFIED.md) */
+/* tuning: the divisor of so many random multiples is the tick, but once in 100,000 times. */
 #define CT_GPU_RESOLUTION_ENOUGH 16u
 
 /* Zero-initialised: nothing is known. */

@@ -16,11 +16,11 @@
 
 #include "interpose/gpu/driver/cuda.h"
 
-/* As many as two for each entry of the largest open table. */
+/* size: as many as two for each entry of the largest open table. */
 #define CT_GPU_EVENTS 2048u
 
-/* Of these the first ones: the launches of some steps, during which a busy machine may leave the
- * poll thread without a processor. */
+/* size: of these the first ones: the launches of some steps, during which a busy machine may leave
+ * the poll thread without a processor. */
 #define CT_GPU_FIRST_EVENTS 256u
 
 struct ct_gpu_events {

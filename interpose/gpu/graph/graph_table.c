@@ -12,9 +12,12 @@
 
 _Atomic int ct_graph_used;
 
+/* size: a program captures one graph for each size of its batches, some hundred. More is for those
+ * that capture again and again; memory that is not used is not touched. */
 #define LISTS 16384u
-#define RUNS 65536u
-#define HANDLES 65536u
+#define RUNS 65536u    /* size: four for each list */
+#define HANDLES 65536u /* size: four for each list: its capture, graph and executables */
+/* size: half full, 1 handle in 2,000 finds no room. */
 #define PROBES 32u
 
 static struct graph_tables {

@@ -17,7 +17,7 @@
 #include "interpose/comms.h"
 #include "interpose/guard.h"
 
-#define CT_GRAPH_PARTS 16u /* communicators in one list */
+#define CT_GRAPH_PARTS 16u /* size: communicators in one list; ranks have about ten in all */
 
 struct ct_graph_run {
 	uint64_t count;

@@ -31,7 +31,8 @@ struct ct_real ct_cudart_reals[CT_CUDART_CALLS] = {
 
 static int is_wanted;
 
-/* Code whose calls are not the program's. `bytes` is stored last (release); 0: not in use. */
+/* size: code whose calls are not the program's: libcudart, and copies of libnccl, two at most are
+ * seen. `bytes` is stored last (release); 0: not in use. */
 #define QUIET 4u
 static struct quiet {
 	_Atomic uintptr_t begin;
