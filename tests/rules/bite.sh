@@ -277,6 +277,21 @@ bites constants 'for i in $(seq 61); do printf "/* Reason */\n#define CT_LEAST_%
 bites constants 'echo "int f(double x) { return x > 0.3; }" >>analyzer/find.c'
 quiet constants 'echo "int f(double x) { return x > 0.5 * 1e9; /* 0.3 */ }" >>analyzer/find.c'
 bites constants 'rm analyzer/base/limits.h'
+bites constants 'rm -r trace/r* interpose'
+# That of a job says why; there tuning constants have no table, formats and interfaces are facts.
+for room in trace interpose/mpi; do
+	bites constants "echo '#define FEW 16u' >>$room/room.c"
+	bites constants "echo '#define FEW (2 * OTHER)' >>$room/room.c"
+	bites constants "echo '#define FEW 16u /* words of the list */' >>$room/room.c"
+	bites constants "echo '#define FEW 16u /* size: words */' >>$room/room.c"
+	bites constants "echo 'enum { FEW = 16 };' >>$room/room.c"
+	bites constants "printf 'enum {\n\tNONE = 0,\n\tFEW_MAX = 16\n};\n' >>$room/room.c"
+	quiet constants "echo '#define FEW 16u /* tuning: with fewer it fails */' >>$room/room.c"
+	quiet constants "echo '#define FEW (sizeof(few) / sizeof(few[0]))' >>$room/room.c"
+	quiet constants "printf 'enum { NONE = 0, SOME = 1 };\nenum { FEW = ROOMS + 1 };\n' >>$room/room.c"
+done
+quiet constants 'echo "#define FEW 16u" | tee -a trace/format.h >>interpose/abi/nccl.h'
+bites constants 'echo "#define FEW 16u /* tuning: with fewer it fails */" >>analyzer/find.c'
 
 bites words 'echo "Nothing is told: a rank that died is no hang." >README.md'
 bites words 'echo "int is_told;" >>interpose/guard.c'

@@ -1,18 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every number that the analyzer is tuned by is in a table. The classes of numeric constants in analyzer/:
+# Every constant has a reason, and every number that the analyzer is tuned by is in a table. The classes of numeric
+# constants:
 #
 #   tuning  someone chose it, and it changes a verdict, a finding, a figure or its error: thresholds, margins, shares, least counts,
-#           quantiles, windows. It is in a file limits.h, under a comment with its reason: where it comes from, what was measured,
-#           or what breaks beyond it.
+#           quantiles, windows. In analyzer/ it is in a file limits.h, under a comment with its reason: where it comes from, what was
+#           measured, or what breaks beyond it. In the job's code, where each one belongs to one mechanism, it stays there.
 #   size    bounds memory, time or a list: more than that is counted only, merged or left out.
 #   fact    from outside: a unit, a format, a library's own number.
 #   code    stands for something: a flag, a mark in a key, "unknown".
 #   layout  columns, pixels and colors: all numbers in analyzer/render, analyzer/charts and analyzer/timeline.
 #
 # A #define outside limits.h and the rooms of layout says what it is: the comment behind it, or the one above it and its neighbors,
-# begins with "size: ", "fact: " or "code: ". A tuning constant that is another one, or 1 or 100 times or less another one, does not
-# count. Beside the constants code has whole numbers, powers of ten, one half, and quartiles and percentiles as quantiles.
+# begins with "size: ", "fact: ", "code: " or, in the job's code, "tuning: ". There, what follows is a reason: three words at least.
+# A tuning constant of the analyzer that is another one, or 1 or 100 times or less another one, does not count. Beside the constants
+# code has whole numbers, powers of ten, one half, and quartiles and percentiles as quantiles.
+#
+# Not judged: trace/format*.h and interpose/abi/, which are facts as a whole. docs/dev/TRACE_FORMAT.md describes the one; the other
+# is what the headers of NCCL, CUDA and MPI have, and a compiler compares it with them (abi_check.c).
 . "$(dirname "$0")/rule.sh"
 
 # More tuning constants are no rules any more but a fit: of the whole analyzer, and of the lateness engine with all that it shares.
@@ -20,8 +25,10 @@ most=150
 most_of_lateness=60
 
 mapfile -t files < <(sources '^analyzer/.*[.][ch]$')
+mapfile -t job < <(sources '^(interpose|trace)/.*[.][ch]$' | grep -vE '^(trace/format[^/]*[.]h|interpose/abi/.*)$')
 mapfile -t tables < <(sources '^analyzer/.*/limits[.]h$')
-judged "files" "${#files[@]}"
+judged "files of the analyzer" "${#files[@]}"
+judged "files of the job" "${#job[@]}"
 judged "tables" "${#tables[@]}"
 
 # defines FILE...: FILE:LINE, a tab, the comment above and the neighbors' (none between them and a blank line), a tab, the #define.
@@ -46,16 +53,31 @@ defines() {
 	' "$@"
 }
 
-# Numbers of a #define: those of its value, not of a macro with arguments or of a name.
+# Numbers of a #define: those of its value, not of a macro with arguments, a name, a list, or a length that the compiler knows.
 is_number='
 	function value(define) { sub(/^#define [A-Za-z_0-9]+ /, "", define); sub(/ *\/\*.*/, "", define); return define }
-	function is_number(define) { return value(define) ~ /^[(]*-?[.0-9]/ }
+	function is_number(define, v) {
+		v = value(define)
+		if (v ~ /sizeof|offsetof|["{};,]/) return 0
+		gsub(/[A-Za-z_][A-Za-z_0-9]*/, "", v)
+		return v ~ /[0-9]/
+	}
 '
 
 defines "${files[@]}" | awk -F '\t' "$is_number"'
 	$1 ~ /\/limits[.]h:|^analyzer\/(render|charts|timeline)\// || !is_number($3) { next }
 	$2 " " $3 !~ /\/\* (size|fact|code): / { print $1 ": " $3 ": a size, a fact, a code, or a row of a limits.h?" }
 ' | verdict "constants without a class"
+
+defines "${job[@]}" | awk -F '\t' "$is_number"'
+	!is_number($3) { next }
+	$2 " " $3 !~ /\/\* (tuning|size|fact|code): / { print $1 ": " $3 ": tuning, a size, a fact or a code?"; next }
+	$2 " " $3 !~ /\/\* (tuning|size|fact|code): [^ ]+ [^ ]+ [^ *]/ { print $1 ": " $3 ": why?" }
+' | verdict "constants of the job without a reason"
+
+# A limit is a #define: only there a reason is asked for.
+{ grep -nE '^[^"/]*\<(enum \{ [A-Z_0-9]+ = [0-9(]+[^,]* \}|[A-Z_0-9]*(MAX|MOST|BYTES)(_[A-Z_0-9]+)? = [0-9(])' "${job[@]}" || true; } |
+	verdict "limits among the values of an enum"
 
 defines "${tables[@]}" | awk -F '\t' '$2 == "" { print $1 ": " $3 }' | verdict "tuning constants without a reason"
 
