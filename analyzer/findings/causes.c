@@ -12,6 +12,8 @@
 #define HOSTS_NAMED 3u /* size: hosts in a line */
 #define MOST_GPUS 16u  /* size: of a process, that are looked through */
 
+#define ON_RECORD "commtrace timeline {run} -o run.pftrace"
+
 static const struct cause_row {
 	const char *cause, *advice, *cpu_advice, *command, *cpu_command;
 } rows[] = {
@@ -115,7 +117,9 @@ static const char *gpu_of(const struct ct_report *report, const struct ct_report
 static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_report *report)
 {
 	const struct ct_report_rank *row = f->n_ranks ? row_of(report, f->ranks[0]) : NULL;
-	struct ct_command_at at = { .gpu = "", .has_network = report->run.n_hosts > 1 };
+	struct ct_command_at at = { .gpu = "",
+				    .has_network = report->run.n_hosts > 1,
+				    .run = report->run.words };
 
 	if (report->run.n_hosts > 1 && f->n_hosts)
 		at.host = f->hosts[0];
@@ -130,7 +134,15 @@ static const char *command_on(const struct ct_finding *f, const struct ct_report
 {
 	const struct ct_command_at at = runs_at(f, report);
 
-	return f->command ? ct_command_text(report->memory, f->command, &at) : NULL;
+	const char *text;
+
+	if (!f->command)
+		return NULL;
+	text = ct_command_text(report->memory, f->command, &at);
+	/* of a process that has ended, what is on record */
+	return text || !strstr(f->command, "{pid}")
+		       ? text
+		       : ct_command_text(report->memory, ON_RECORD, &at);
 }
 
 /* ---- advice ---- */

@@ -155,7 +155,7 @@ static void weigh(struct ct_report *report)
 	score->why = no_total(report);
 	score->total = score->why ? NAN : sum / weight;
 	score->reference = score->why ? NULL : score->reference;
-	score->grade = score->why		      ? "n/a"
+	score->grade = score->why		      ? NULL
 		       : score->total >= CT_EXCELLENT ? "excellent"
 		       : score->total >= CT_GOOD      ? "good"
 						      : "needs improvement";

@@ -31,6 +31,7 @@ const char *ct_command_text(struct ct_arena *memory, const char *pattern,
 		{ "{ssh}", ssh },
 		{ "{gpu}", at->gpu },
 		{ "{pid}", pid },
+		{ "{run}", at->run },
 		{ "{network}", at->has_network ? "" : NULL },
 	};
 

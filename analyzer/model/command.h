@@ -3,8 +3,8 @@
  * arena's.
  *
  * Words of a pattern: {ssh} "ssh node1 " or nothing, {gpu} "-i 1 " or nothing, {pid} of a live
- * process. {network} is nothing, and is not on record where all ranks share a host: no network is
- * between them. */
+ * process, {run} the run as words of a shell. {network} is nothing, and is not on record where all
+ * ranks share a host: no network is between them. */
 #ifndef CT_ANALYZER_MODEL_COMMAND_H
 #define CT_ANALYZER_MODEL_COMMAND_H
 
@@ -16,6 +16,7 @@ struct ct_command_at {
 	const char *host; /* NULL: this one, or the only one of the job */
 	const char *gpu;  /* of ct_command_gpu(); NULL: no live process uses one */
 	uint32_t pid;	  /* of a process that lives; 0: none does */
+	const char *run;  /* NULL: not known */
 	int has_network;  /* ranks of several hosts */
 };
 

@@ -317,7 +317,7 @@ struct ct_report_whatif {
 #define CT_SCORE_PARTS 4u /* size: views */
 struct ct_report_score {
 	double total;	       /* NAN: n/a */
-	const char *grade;     /* excellent, good, needs improvement; n/a without a total */
+	const char *grade;     /* excellent, good, needs improvement; NULL without a total */
 	const char *reference; /* of the bandwidth: declared peak, hardware peak, best of this run;
 				  NULL without a total */
 	const char *why;       /* there is no total; NULL: there is one */

@@ -42,7 +42,7 @@ static const char *direction(unsigned message)
 		return value;                                                                      \
 	}
 
-VALUE(grade, _score, json_string(row->grade ? row->grade : "n/a"))
+VALUE(grade, _score, row->grade ? json_string(row->grade) : json_null())
 VALUE(order_hash, _comm, row->order_hash == CT_UNKNOWN ? json_null() : ct_json_hex(row->order_hash))
 VALUE(hang, , row->hang ? ct_hang_verdicts_json(row->hang) : json_null())
 VALUE(ended, ,

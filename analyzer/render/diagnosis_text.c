@@ -98,10 +98,7 @@ static void write_advice(struct ct_text *text, const struct ct_report *report)
 
 static void write_score(struct ct_text *text, const struct ct_report_score *score)
 {
-	if (isnan(score->total))
-		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "score      n/a: %s",
-			     score->why ? score->why : "too little was measured");
-	else
+	if (!isnan(score->total))
 		ct_text_line(text, CT_COLOR_NONE, "score      %.0f of 100: %s, against %s",
 			     score->total, score->grade, score->reference);
 }

@@ -192,7 +192,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 			ct_columns_most(text, s->word, s->columns(), s->key,
 					*(const char *const *)at,
 					*(const size_t *)((const char *)report + s->n_at));
-		else
+		else if (at != (const char *)&report->score || !isnan(report->score.total))
 			ct_columns_facts(text, s->word, s->columns(), s->key, at);
 	}
 	write_slowdown(text, report);

@@ -16,7 +16,7 @@ node() {
 	commtrace run -o "at$node" --partial=parts --job pair --set HOST="node$node" -- bash job "$@" >/dev/null 2>"err$node"
 	echo "node $node: exit $?"
 }
-same() { cmp <(commtrace report --json "${@:1:2}" | jq -S 'del(.run.dir, .verdict.command)') <(commtrace report --json "${@:3}" | jq -S 'del(.run.dir, .verdict.command)'); }
+same() { cmp <(commtrace report --json "${@:1:2}" | jq -S 'del(.run.dir, .verdict.command, .findings[].command)') <(commtrace report --json "${@:3}" | jq -S 'del(.run.dir, .verdict.command, .findings[].command)'); }
 node 0 0 1 >said0 &
 node 1 2 3
 wait

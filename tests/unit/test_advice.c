@@ -111,6 +111,10 @@ static void a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	ct_findings_advise(&list, &report);
 	assert_null(f->command); /* the process has ended, and with it its pid */
 	ct_finding_set_cause(f, CT_WHY_HOST_LATE);
+	report.run.words = "run1";
+	ct_findings_advise(&list, &report);
+	assert_string_equal(f->command, "commtrace timeline run1 -o run.pftrace");
+	ct_finding_set_cause(f, CT_WHY_HOST_LATE);
 	report.run.processes_running = 2;
 	ct_findings_advise(&list, &report);
 	assert_string_equal(f->command, "ssh node7 commtrace stacks 4711");

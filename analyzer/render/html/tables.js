@@ -69,7 +69,7 @@
 			total: [ct.value('scorecard.total', s.total, 'integer'), ' of 100'],
 		}), s.why === null ? null : ct.el('p', { class: 'note' }, ct.value('scorecard.why', s.why, 'text'))]);
 		ct.table(body, { path: 'scorecard.parts', label: 'Scorecard', rows: s.parts });
-	}, (report) => (report.scorecard.parts.length ? null : report.scorecard.why || 'no part of it could be computed'));
+	}, (report) => (report.scorecard.total === null ? report.scorecard.why || 'no part of it could be computed' : null));
 
 	tableOf('clocks', 'Clocks', {
 		empty: (report) => (report.run.hosts.length > 1 ? 'The clocks of the hosts could not be synchronized.' : ''),
