@@ -121,7 +121,7 @@ struct ct_unit_range ct_prose_ns_err(double ns, double err)
 		snprintf(text.s, sizeof(text.s), "%s", ct_prose_ns(ns > 0 ? (uint64_t)ns : 0).s);
 		return text;
 	}
-	while (u + 1 < n && ns >= 999.5) {
+	while (u + 1 < n && fmax(ns, err) >= 999.5) {
 		ns /= 1000;
 		err /= 1000;
 		u++;
