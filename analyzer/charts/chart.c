@@ -204,15 +204,23 @@ const char *ct_picture_cell_text(const struct ct_picture *p, struct ct_arena *me
  * it. */
 #define WORTH_NAMING 1.1
 
-/* The sentence names the cell that is furthest along the scale; where waits fill columns, many
- * cells are. */
+/* Scales end, at twice the median or at a whole step, and several cells can lie beyond: of these
+ * the one with the largest value is named. */
+static int is_further(const struct ct_picture *p, size_t i, size_t than)
+{
+	if (isnan(p->shades[than]) || p->shades[i] > p->shades[than])
+		return 1;
+	return p->shades[i] == p->shades[than] && p->values[i] > p->values[than];
+}
+
+/* The sentence names the cell that is furthest along the scale. */
 static int sum_up(const struct ct_picture_make *make)
 {
 	struct ct_picture *p = make->picture;
 	size_t most = 0;
 
 	for (size_t i = 1; i < cells(p); i++) {
-		if (p->shades[i] > p->shades[most] || isnan(p->shades[most]))
+		if (is_further(p, i, most))
 			most = i;
 	}
 	if (!(p->shades[most] >= 0))

@@ -14,3 +14,6 @@ commtrace-synth -o many --seed 3 --hosts 70 --gpus-per-host 8 --steps 3 >/dev/nu
 look many
 commtrace-synth -o killed --seed 55 --gpus-per-host 2 --steps 40 --workload ddp --fault kill:rank=1,op=9 >/dev/null
 look killed
+# Where a rank takes more than twice as long, the end of the scale, in every step.
+commtrace-synth -o late --seed 3 --gpus-per-host 4 --steps 12 --fault slow-rank:rank=2,pct=150 >/dev/null
+look late
