@@ -52,6 +52,9 @@ class Tables(WithPages):
         self.assertEqual(self.browser.run("return [...document.querySelectorAll(arguments[0] + ' th[aria-sort]')].map(e => [e.textContent, e.ariaSort])", RANKS),
                          [["late", "descending"]])
         self.assertIn("by \u201clate\u201d", self.count())
+        arrow = self.browser.run("const s = getComputedStyle(document.querySelector(arguments[0] + ' th[aria-sort] button'), '::before');"
+                                 "return [s.content, s.opacity, s.position]", RANKS)
+        self.assertEqual(arrow, ['"\u2193"', "1", "static"])  # beside the word, not at the other end of the column
         self.browser.click(self.browser.find(f"{RANKS} th[aria-sort] button"))
         self.assertEqual([value for _, value in self.shown("lateness_ns")], late[:-26:-1])
 
