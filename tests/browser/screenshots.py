@@ -21,10 +21,11 @@ BUILT = "return 'built' in document.documentElement.dataset"
 
 # file, page, scheme, width and height of the window, and what is to be seen: the selector of an element, else the top
 SHOTS = [
-    ("report", "gpu", "light", 1280, 870, None),
-    ("report-dark", "gpu", "dark", 1280, 870, None),
+    ("report", "gpu", "light", 1400, 1000, None),
+    ("report-900", "gpu", "light", 900, 1000, None),
     ("report-phone", "gpu", "light", 390, 844, None),
-    ("report-1024", "wide", "light", 1280, 870, None),
+    ("report-dark", "gpu", "dark", 1400, 1000, None),
+    ("report-1024", "wide", "light", 1400, 1000, None),
     ("waits", "gpu", "light", 1000, 900, "#pic-waits"),
     ("steps-1024", "wide", "dark", 1000, 900, "#pic-steps"),
     ("slowdown", "pipeline", "light", 1000, 900, "#pic-slowdown"),
