@@ -16,8 +16,7 @@
 #include "tools/commtrace/open/port_owner.h"
 #include "tools/commtrace/open/serve.h"
 #include "tools/commtrace/timeline/timeline_file.h"
-
-#define NS_PER_S 1000000000ull
+#include "trace/clock.h"
 
 struct open_request {
 	struct ct_cli args;
@@ -155,8 +154,9 @@ int ct_cmd_open(int argc, char **argv)
 	if (!code) {
 		request.serve.fd = file.fd;
 		request.serve.size = file.size;
-		request.serve.idle_ns = request.serve.keep ? UINT64_MAX
-							   : (uint64_t)request.idle_s * NS_PER_S;
+		request.serve.idle_ns = request.serve.keep
+						? UINT64_MAX
+						: (uint64_t)request.idle_s * CT_SECOND_NS;
 		code = serve(&request, link);
 	}
 out:

@@ -14,7 +14,7 @@
 #include "tools/commtrace/top/top_screen.h"
 #include "tools/commtrace/top/top_table.h"
 
-/* Of reading at once, between two frames. */
+/* size: of reading at once, between two frames: keys are answered within it; or without an end. */
 #define SLICE_NS 200000000ull
 #define WHOLE_NS UINT64_MAX / 4
 

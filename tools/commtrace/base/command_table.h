@@ -104,8 +104,8 @@ const struct ct_option *ct_option_next(const struct ct_command *command,
 /* Words that the value of the option may be for this command; NULL: any text. */
 const char *ct_option_words(const struct ct_command *command, const struct ct_option *option);
 
-/* What --help says of the option, with the values it takes and its default; cut where it does not
- * fit. */
+/* size: what --help says of the option, with the values it takes and its default; cut where it does
+ * not fit. */
 #define CT_OPTION_HELP_TEXT 768u
 void ct_option_help(const struct ct_command *command, const struct ct_option *option,
 		    char text[CT_OPTION_HELP_TEXT]);

@@ -6,8 +6,8 @@
 
 #include "tools/commtrace/base/out.h"
 
-#define COLUMNS 80 /* of a default terminal */
-#define HELP_AT 26 /* where the help of an option begins */
+#define COLUMNS 80 /* fact: of a default terminal */
+#define HELP_AT 26 /* size: most options are shorter; the help begins behind them */
 
 /* Print `text` from column `at` on, wrapped at words; \n begins a paragraph. Lines after the first
  * begin at `indent`. */

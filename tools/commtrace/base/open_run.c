@@ -22,7 +22,8 @@
 #include "tools/commtrace/base/this_host.h"
 #include "trace/text.h"
 
-/* One reads, joins and judges, few are enough to decode for it, and each has a block in memory. */
+/* size: one reads, joins and judges, few are enough to decode for it, and each has a block in
+ * memory. */
 #define MOST_THREADS 8
 
 static int cannot_read(const char *path, const char *why)

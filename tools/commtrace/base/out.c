@@ -17,8 +17,8 @@
 #include "trace/path.h"
 #include "trace/status.h"
 
-/* So large that most results are written at once: why a write failed is known at the end only for
- * the last. glibc takes the size of a buffer only together with the buffer. */
+/* size: so large that most results are written at once: why a write failed is known at the end only
+ * for the last. glibc takes the size of a buffer only together with the buffer. */
 #define BUFFER (1u << 18)
 static char buffers[2][BUFFER];
 

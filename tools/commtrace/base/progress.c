@@ -9,9 +9,9 @@
 
 #include "trace/clock.h"
 
-#define FIRST_AFTER_NS 1000000000ull
-#define EVERY_NS 100000000ull
-#define BAR 40
+#define FIRST_AFTER_NS 1000000000ull /* size: what takes less needs no bar */
+#define EVERY_NS 100000000ull	     /* size: ten times a second it seems to move */
+#define BAR 40			     /* size: half of a line; the rest says what is done */
 
 static struct {
 	const char *what; /* NULL: nothing under way */

@@ -9,7 +9,7 @@
 #include "tools/commtrace/base/say.h"
 #include "trace/status.h"
 
-/* More ranks than any communicator has. */
+/* size: more ranks than any communicator has. */
 #define MOST_RANKS (1L << 20)
 
 /* "12.5s" up to `end`; -1 if it is not a time. */

@@ -15,7 +15,7 @@ void ct_signals_begin(void);
 
 /* A file to remove when interrupted, until it is to be kept (or is gone). Copied. At most
  * CT_SIGNALS_FILES at a time; of more, and of paths of 4096 bytes, nothing is removed. */
-#define CT_SIGNALS_FILES 8
+#define CT_SIGNALS_FILES 8 /* size: no command writes as many at a time */
 void ct_signals_remove_on_end(const char *path);
 void ct_signals_keep(const char *path);
 

@@ -17,7 +17,7 @@
 #include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/copy/ring_copy.h"
 
-#define BLOCK 512u /* fact: of tar */
+#define BLOCK 512u /* fact: tar has blocks of it */
 
 struct ustar {
 	char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type, link[100];

@@ -196,10 +196,11 @@ const char *ct_elf_needed(const struct ct_doctor_elf *file, size_t nth)
 	return NULL;
 }
 
-/* In pieces: such sections may have hundreds of megabytes. */
+/* size: in pieces: such sections may have hundreds of megabytes. */
+#define PIECE ((size_t)1 << 20)
+
 static int range_contains(int fd, off_t at, uint64_t bytes, const char *text)
 {
-	enum { PIECE = 1 << 20 };
 	size_t len = strlen(text), kept = 0;
 	char *piece = malloc(PIECE + 256);
 	int found = 0;

@@ -18,7 +18,7 @@
 #include "trace/settings.h"
 
 #define PREFIX "COMMTRACE_"
-#define MB ((uint64_t)1 << 20)
+#define MB ((uint64_t)1 << 20) /* fact: bytes of one */
 
 extern char **environ;
 

@@ -21,7 +21,7 @@
 #include "tools/commtrace/doctor/program_file.h"
 #include "trace/path.h"
 
-enum { MOST_LINKS = 8 };
+#define MOST_LINKS 8 /* size: of links and interpreters; more go round in circles */
 
 /* A script is executed by its interpreter, that perhaps by another. */
 struct program {

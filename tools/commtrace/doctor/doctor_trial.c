@@ -13,7 +13,7 @@
 
 #include "tools/commtrace/base/signals.h"
 
-enum { MOST = 1 << 20 };
+#define MOST ((size_t)1 << 20) /* size: bytes of what a trial says; a start says some lines */
 
 static int64_t now_ms(void)
 {

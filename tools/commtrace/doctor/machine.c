@@ -10,7 +10,7 @@
 #include "trace/topology.h"
 
 #define DEVICES "/sys/bus/pci/devices"
-#define MOST_DEVICES 4096 /* of a machine with eight GPUs there are some hundreds */
+#define MOST_DEVICES 4096 /* size: of a machine with eight GPUs there are some hundreds */
 
 /* Display controllers and accelerators (classes 03 and 12) of NVIDIA and AMD. */
 static int is_gpu(const char *root, const char *id)

@@ -9,8 +9,8 @@
 #include "analyzer/base/arena.h"
 #include "tools/commtrace/doctor/doctor_trial.h"
 
-#define MOST_GPUS 64 /* of a machine */
-#define SECONDS 20   /* nvidia-smi waits for the driver, which may have to be loaded */
+#define MOST_GPUS 64 /* size: of a machine; 16 are seen */
+#define SECONDS 20   /* size: nvidia-smi waits for the driver, which may have to be loaded */
 
 struct gpu {
 	const char *name; /* of the text, not terminated */

@@ -33,7 +33,7 @@ struct dump_line {
 	char text[32768];
 };
 
-#define LINE_TEXT_MAX 6000u /* bytes of one string in the line */
+#define LINE_TEXT_MAX 6000u /* size: bytes of one string in the line, of which few are long */
 
 static void put_raw(struct dump_line *line, const char *text, size_t n)
 {

@@ -75,7 +75,7 @@ struct ct_import {
 	unsigned long unknown_line;
 };
 
-#define CT_IMPORT_FIRST_SITE 65536u
+#define CT_IMPORT_FIRST_SITE 65536u /* code: ids of sites are above those of calls, of 16 bits */
 
 /* Add all lines of `in`. 0, or an exit status after it was said at which file:line:column what is
  * wrong. */

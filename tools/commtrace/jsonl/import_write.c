@@ -15,14 +15,14 @@
 #include "trace/run_id.h"
 #include "trace/segment.h"
 
-/* Processes are read side by side, a block of each at a time, so operations meet out of order by up
- * to the time that a block spans. The relation of clocks leaves out what is later than 10 s
+/* size: processes are read side by side, a block of each at a time, so operations meet out of order
+ * by up to the time that a block spans. The relation of clocks leaves out what is later than 10 s
  * (CT_EDGE_LATE_NS): a fifth of that leaves room for operations that take long themselves. The
  * number keeps what a reader holds of each process below 128 KiB. */
 #define BLOCK_NS 2000000000ull
 #define BLOCK_RECORDS 2048u
-#define QUANTUM_NS 1u		     /* times as in the lines */
-#define HANG_AFTER_NS 30000000000ull /* as a recorder has it by default */
+#define QUANTUM_NS 1u		     /* fact: times as in the lines */
+#define HANG_AFTER_NS 30000000000ull /* fact: as a recorder has it by default */
 
 /* One process being written. */
 struct process_writer {
@@ -190,8 +190,8 @@ static int put_comms(struct process_writer *w)
 	return st;
 }
 
-/* Launches in flight are in the last tracer heartbeat, as many as fit; the older ones, which are
- * unlikely to have been in flight, become launches without times. */
+/* size: launches in flight are in the last tracer heartbeat, as many as fit; the older ones, which
+ * are unlikely to have been in flight, become launches without times. */
 #define MOST_OPEN 8192u
 
 static int put_open_launch(struct process_writer *w, const struct ct_import_op *op)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A longer head is refused; browsers send less than 2 kB. */
+/* size: a longer head is refused; browsers send less than 2 kB. */
 #define CT_HTTP_HEAD 8192u
 
 enum ct_http_method { CT_HTTP_GET, CT_HTTP_HEAD_ONLY, CT_HTTP_OPTIONS, CT_HTTP_OTHER };

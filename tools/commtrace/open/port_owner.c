@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LISTENS 0x0Au /* state of a socket in /proc/net/tcp (TCP_LISTEN) */
+#define LISTENS 0x0Au /* fact: state of a socket in /proc/net/tcp (TCP_LISTEN) */
 
 /* Inode of the socket that listens on the port; 0: none in this table. */
 static unsigned long find_inode(const char *table, unsigned port)

@@ -18,17 +18,16 @@
 #include "tools/commtrace/open/http_request.h"
 #include "trace/clock.h"
 
-#define CLIENTS 16u
-#define CHUNK (1u << 20)
-#define NS_PER_S 1000000000ull
-/* Time for a request; and for an answer, to which a slow line (ssh -L from far away) adds. */
-#define REQUEST_NS (10 * NS_PER_S)
-#define ANSWER_NS (30 * NS_PER_S)
+#define CLIENTS 16u	 /* size: a browser opens six connections; further ones wait */
+#define CHUNK (1u << 20) /* size: of the file at a time: other clients wait for it */
+/* size: time for a request; and for an answer, to which a slow line (ssh -L from far away) adds. */
+#define REQUEST_NS (10 * CT_SECOND_NS)
+#define ANSWER_NS (30 * CT_SECOND_NS)
 #define SLOWEST_NS_PER_BYTE 10000u /* 100 kB/s */
-/* Time to take what is left in the line: closing before would lose it. */
-#define LEAVE_NS (2 * NS_PER_S)
-/* For all who are still there once it was fetched. */
-#define OVER_NS (5 * NS_PER_S)
+/* size: time to take what is left in the line: closing before would lose it. */
+#define LEAVE_NS (2 * CT_SECOND_NS)
+/* size: for all clients that are still there once it was fetched. */
+#define OVER_NS (5 * CT_SECOND_NS)
 
 enum client_state { FREE, READING, ANSWERING, LEAVING };
 

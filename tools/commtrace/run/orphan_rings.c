@@ -14,10 +14,11 @@
 #include "trace/ring_read.h"
 #include "trace/text.h"
 
-#define MS_NS 1000000ull
+#define MS_NS 1000000ull /* fact: ns in one */
+/* size: launchers return up to 2 s before their ranks; looks come soon at first, then 20 a second. */
 #define PATIENCE_NS (2000 * MS_NS)
 #define LONGEST_NAP_NS (50 * MS_NS)
-#define MOST_ANCESTORS 64
+#define MOST_ANCESTORS 64 /* size: launchers and shells are about ten */
 
 struct orphan_search {
 	const struct ct_run_id *run;

@@ -10,7 +10,7 @@
 #include "trace/format.h"
 #include "trace/run_id.h"
 
-#define CT_ORPHAN_RINGS_RANKS 8u
+#define CT_ORPHAN_RINGS_RANKS 8u /* size: that are named in one line */
 
 struct ct_orphan_rings {
 	uint32_t living; /* processes that record, and not under another `commtrace run` */

@@ -14,7 +14,7 @@ struct ct_owner_run {
 	struct ct_arena *memory;
 };
 
-#define CT_OWNER_RUNS 16u /* runs that are open at once; more are not looked for */
+#define CT_OWNER_RUNS 16u /* size: runs that are open at once; more are not looked for */
 
 struct ct_owners {
 	struct ct_owner_run runs[CT_OWNER_RUNS];

@@ -9,7 +9,7 @@
 #include "analyzer/render/hang.h"
 #include "trace/path.h"
 
-#define NAMED 4u /* threads with one stack that are listed by number */
+#define NAMED 4u /* size: threads with one stack that are listed by number */
 
 static int is_same(const struct ct_taken_thread *a, const struct ct_taken_thread *b)
 {

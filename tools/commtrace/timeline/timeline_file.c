@@ -18,7 +18,7 @@
 #include "tools/commtrace/base/this_host.h"
 #include "trace/path.h"
 
-/* As `timeline` without options has it. */
+/* size: as `timeline` without options has it. */
 #define SLICES 4000000u
 
 /* ---- a file that is there ---- */

@@ -18,7 +18,7 @@
 #include "tools/commtrace/base/this_host.h"
 #include "trace/text.h"
 
-/* Below it the clock error cannot be seen in the timeline. */
+/* tuning: below it the clock error cannot be seen in the timeline. */
 #define CLOCK_ERR_NS 1000000u
 
 #define TOO_LARGE "the file would be larger than 1 GB"

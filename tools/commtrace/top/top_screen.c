@@ -16,8 +16,8 @@
 #include "tools/commtrace/base/signals.h"
 #include "trace/clock.h"
 
-#define KEY_OF_ESCAPE 27
-#define TICK_MS 100
+#define KEY_OF_ESCAPE 27 /* fact: of ASCII, which curses has no name for */
+#define TICK_MS 100	 /* size: for a key; a person does not notice the delay */
 
 enum { PLAIN, BAD, WARN }; /* pairs of colors */
 

@@ -53,7 +53,7 @@ struct ct_top_table {
 int ct_top_fill(struct ct_top_table *table, const struct ct_live_view *view, uint64_t stall_ns,
 		enum ct_top_column sort, int reverse, const char *filter);
 
-/* The text of a cell. */
+/* size: the text of a cell, which is narrower than a line. */
 #define CT_TOP_CELL 96u
 void ct_top_cell(const struct ct_top_row *row, enum ct_top_column column, char text[CT_TOP_CELL]);
 

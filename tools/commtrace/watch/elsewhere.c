@@ -5,11 +5,11 @@
 #include "trace/mix.h"
 #include "trace/ring_dir.h"
 
-/* ns: twice the time in which a process writes, since a look comes later, and file systems of
- * several machines show a change late */
+/* tuning: ns: twice the time in which a process writes, since a look comes later, and file systems
+ * of several machines show a change late */
 #define UNCHANGED_NS (2 * CT_WRITE_NS)
 
-/* ns: clocks of one job do not differ by more. A job that ended before is not waited for. */
+/* tuning: ns: clocks of one job do not differ by more. A job that ended before is not waited for. */
 #define ENDED_NS 3600000000000ull
 
 struct last_change {

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A process is at work if it computes for a tenth of a core, or would if it had one, or moves so
- * many bytes, between two looks. The recorder's threads take a hundredth of a core and write some
- * hundred kilobytes. docs/how-to/ON_VERDICT.md and the help say so. */
+/* tuning: a process is at work if it computes for a tenth of a core, or would if it had one, or
+ * moves so many bytes, between two looks. The recorder's threads take a hundredth of a core and
+ * write some hundred kilobytes. docs/how-to/ON_VERDICT.md and the help say so. */
 #define WORK_SHARE 10
 #define WORK_BYTES (4ull << 20)
 

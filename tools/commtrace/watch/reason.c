@@ -13,7 +13,7 @@
 
 #include "tools/commtrace/base/say.h"
 
-/* Kubernetes reads so much of a termination message. */
+/* fact: Kubernetes reads so much of a termination message. */
 #define TERMINATION_MOST 4096
 
 /* As we left them; zeroed: not written. */

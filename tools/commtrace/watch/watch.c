@@ -18,14 +18,14 @@
 
 /* A second look comes so soon. */
 #define CONFIRM_NS CT_SECOND_NS
-/* A look may take this part of the time at most. */
+/* size: a look may take this part of the time at most: a twentieth of a core. */
 #define LOOK_SHARE 20
-/* After the end of a program that failed: looks until all its processes have ended, and two agree.
- * Launchers return up to 2 s before. */
+/* size: after the end of a program that failed: looks until all its processes have ended, and two
+ * agree. Launchers return up to 2 s before. */
 #define FINAL_LOOKS 10
 #define FINAL_NS (CT_SECOND_NS / 4)
-/* A job that is not restarted within this time has ended: torchrun looks every 5 s, and starts
- * again at once. */
+/* tuning: a job that is not restarted within this time has ended: torchrun looks every 5 s, and
+ * starts again at once. */
 #define ENDED_NS (15 * CT_SECOND_NS)
 
 /* Once this process is asked to end, its watcher may take so long: schedulers kill what has not

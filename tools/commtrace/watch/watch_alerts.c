@@ -14,7 +14,7 @@
 #include "tools/commtrace/watch/watch_event.h"
 #include "trace/clock.h"
 
-/* A window's report may take this part of the time at most, as a look. */
+/* size: a window's report may take this part of the time at most, as a look. */
 #define REPORT_SHARE 20
 
 void ct_watch_alerts_options(const struct ct_cli *args, struct ct_watch_alerts *alerts)

@@ -9,7 +9,7 @@
 #include "trace/clock.h"
 #include "trace/ring_dir.h"
 
-/* Looks without a verdict before an event is resolved. */
+/* tuning: looks without a verdict before an event is resolved: one may have come too early. */
 #define CLEAR_LOOKS 2
 /* ---- the processes of ranks ---- */
 
