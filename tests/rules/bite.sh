@@ -277,9 +277,9 @@ bites constants 'for i in $(seq 61); do printf "/* Reason */\n#define CT_LEAST_%
 bites constants 'echo "int f(double x) { return x > 0.3; }" >>analyzer/find.c'
 quiet constants 'echo "int f(double x) { return x > 0.5 * 1e9; /* 0.3 */ }" >>analyzer/find.c'
 bites constants 'rm analyzer/base/limits.h'
-bites constants 'rm -r trace/r* interpose'
-# That of a job says why; there tuning constants have no table, formats and interfaces are facts.
-for room in trace interpose/mpi; do
+bites constants 'rm -r trace/r* interpose tools/commtrace'
+# Those of the job and the command say why; there tuning constants have no table, formats and interfaces are facts.
+for room in trace interpose/mpi tools/commtrace; do
 	bites constants "echo '#define FEW 16u' >>$room/room.c"
 	bites constants "echo '#define FEW (2 * OTHER)' >>$room/room.c"
 	bites constants "echo '#define FEW 16u /* words of the list */' >>$room/room.c"

@@ -5,14 +5,15 @@
 #
 #   tuning  someone chose it, and it changes a verdict, a finding, a figure or its error: thresholds, margins, shares, least counts,
 #           quantiles, windows. In analyzer/ it is in a file limits.h, under a comment with its reason: where it comes from, what was
-#           measured, or what breaks beyond it. In the job's code, where each one belongs to one mechanism, it stays there.
+#           measured, or what breaks beyond it. In interpose/, trace/ and tools/commtrace/ each one belongs
+#           to one mechanism and stays there.
 #   size    bounds memory, time or a list: more than that is counted only, merged or left out.
 #   fact    from outside: a unit, a format, a library's own number.
 #   code    stands for something: a flag, a mark in a key, "unknown".
 #   layout  columns, pixels and colors: all numbers in analyzer/render, analyzer/charts and analyzer/timeline.
 #
 # A #define outside limits.h and the rooms of layout says what it is: the comment behind it, or the one above it and its neighbors,
-# begins with "size: ", "fact: ", "code: " or, in the job's code, "tuning: ". There, what follows is a reason: three words at least.
+# begins with "size: ", "fact: ", "code: " or, in those three, "tuning: ". There, what follows is a reason: three words at least.
 # A tuning constant of the analyzer that is another one, or 1 or 100 times or less another one, does not count. Beside the constants
 # code has whole numbers, powers of ten, one half, and quartiles and percentiles as quantiles.
 #
@@ -25,10 +26,10 @@ most=150
 most_of_lateness=60
 
 mapfile -t files < <(sources '^analyzer/.*[.][ch]$')
-mapfile -t job < <(sources '^(interpose|trace)/.*[.][ch]$' | grep -vE '^(trace/format[^/]*[.]h|interpose/abi/.*)$')
+mapfile -t others < <(sources '^(interpose|trace|tools/commtrace)/.*[.][ch]$' | grep -vE '^(trace/format[^/]*[.]h|interpose/abi/.*)$')
 mapfile -t tables < <(sources '^analyzer/.*/limits[.]h$')
 judged "files of the analyzer" "${#files[@]}"
-judged "files of the job" "${#job[@]}"
+judged "files of the job and the command" "${#others[@]}"
 judged "tables" "${#tables[@]}"
 
 # defines FILE...: FILE:LINE, a tab, the comment above and the neighbors' (none between them and a blank line), a tab, the #define.
@@ -69,14 +70,14 @@ defines "${files[@]}" | awk -F '\t' "$is_number"'
 	$2 " " $3 !~ /\/\* (size|fact|code): / { print $1 ": " $3 ": a size, a fact, a code, or a row of a limits.h?" }
 ' | verdict "constants without a class"
 
-defines "${job[@]}" | awk -F '\t' "$is_number"'
+defines "${others[@]}" | awk -F '\t' "$is_number"'
 	!is_number($3) { next }
 	$2 " " $3 !~ /\/\* (tuning|size|fact|code): / { print $1 ": " $3 ": tuning, a size, a fact or a code?"; next }
 	$2 " " $3 !~ /\/\* (tuning|size|fact|code): [^ ]+ [^ ]+ [^ *]/ { print $1 ": " $3 ": why?" }
-' | verdict "constants of the job without a reason"
+' | verdict "constants without a reason"
 
 # A limit is a #define: only there a reason is asked for.
-{ grep -nE '^[^"/]*\<(enum \{ [A-Z_0-9]+ = [0-9(]+[^,]* \}|[A-Z_0-9]*(MAX|MOST|BYTES)(_[A-Z_0-9]+)? = [0-9(])' "${job[@]}" || true; } |
+{ grep -nE '^[^"/]*\<(enum \{ [A-Z_0-9]+ = [0-9(]+[^,]* \}|[A-Z_0-9]*(MAX|MOST|BYTES)(_[A-Z_0-9]+)? = [0-9(])' "${others[@]}" || true; } |
 	verdict "limits among the values of an enum"
 
 defines "${tables[@]}" | awk -F '\t' '$2 == "" { print $1 ": " $3 }' | verdict "tuning constants without a reason"
