@@ -45,6 +45,16 @@ def rows():
         return [line.rstrip("\n").split("\t") + [0] for line in lines if line.strip() and not line.startswith("#")]
 
 
+def declared():
+    """The names of all tests, also of those that this machine cannot execute."""
+    files = subprocess.run(["git", "-C", ROOT, "ls-files", "tests/*CMakeLists.txt", "tests/*.cmake"], check=True, stdout=subprocess.PIPE, text=True)
+    names = set()
+    for file in files.stdout.split():
+        with open(os.path.join(ROOT, file), encoding="utf-8") as text:
+            names.update(re.findall(r"_test\(NAME ([a-z0-9_.]+)", text.read()))
+    return names
+
+
 def run(command, folder):
     return subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL,
                           env={**os.environ, "PATH": os.path.join(BUILD, "bin") + ":" + os.environ["PATH"]})
@@ -84,6 +94,7 @@ def packages_differ():
 def main():
     pages = subprocess.run(["git", "-C", ROOT, "ls-files", "*.md"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     tests = set(re.findall(r": (\S+)$", subprocess.run(["ctest", "--test-dir", BUILD, "-N"], stdout=subprocess.PIPE, text=True).stdout, re.M))
+    tests |= {name + flavour for name in declared() for flavour in ("", "_openmpi", "_mpich")}
     table, wrong = rows(), []
     counts = {"by docs.commands": 0, "here": 0, "by other tests": 0, "not executed": 0, "mentions": 0}
     with tempfile.TemporaryDirectory() as folder:
