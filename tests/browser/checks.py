@@ -147,7 +147,7 @@ def order(browser):
 CONTENT = {
     "hang": lambda r: r["hang"], "findings": lambda r: r["findings"], "ops": lambda r: r["ops"], "ranks": lambda r: r["ranks"],
     "pic-steps": lambda r: r["heatmaps"]["steps"]["first_step"], "pic-waits": lambda r: r["heatmaps"]["waits"]["columns"],
-    "expect": lambda r: r["expect"], "scorecard": lambda r: r["scorecard"]["parts"], "pic-slowdown": lambda r: r["what_if"]["s"],
+    "expect": lambda r: r["expect"], "scorecard": lambda r: r["scorecard"]["total"] is not None, "pic-slowdown": lambda r: r["what_if"]["s"],
     "pic-exposed": lambda r: any(step["exposed_ns"] is not None for step in r["steps"]["items"]),
     "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
     "links": lambda r: any(link[key] is not None for link in r["links"] for key in ("busbw_Bps", "latency_ns", "expected_Bps", "efficiency_ratio")),
