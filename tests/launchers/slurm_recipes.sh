@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The recipes for Slurm of docs/how-to/LAUNCHERS.md and docs/how-to/ON_VERDICT.md, on a cluster of this machine: TaskProlog has tasks recorded, the epilog
-# collects what scancel leaves, and --on-verdict cancels a job that hangs; a sleeping rank's host is not to be excluded.
+# collects what scancel leaves, --on-verdict cancels a job that hangs, and the batch script with one watcher writes hangs.log; a sleeping
+# rank's host is not to be excluded.
 # `--possible`: whether this machine has Slurm and may start its daemons.
 . "$(dirname "${BASH_SOURCE[0]}")/slurm.sh"
 [ "${1:-}" != --possible ] || { slurm_possible; exit; }
@@ -24,7 +25,7 @@ verdict() {
 	"$python" -c 'import json; print([(v["code"], v["ranks"]) for v in json.load(open("said"))["verdicts"]])'
 }
 
-mkdir bin store store2
+mkdir bin store store2 store3
 ln -s "$commtrace" bin/commtrace
 # Slurm gives these two scripts an environment of their own.
 for name in epilog taskprolog; do
@@ -64,3 +65,16 @@ tar -tf run2/verdict-*.tar | grep -q '^run/' || fail "no evidence: $(ls run2) $(
 hosts=$("$commtrace" hang run2 --hosts) && fail "a rank sleeps in its own code, and its host is blamed: $hosts"
 sbatch --exclude="$(uname -n)" --test-only --wrap true >/dev/null 2>err && fail "started where it is excluded"
 echo "--on-verdict: $(verdict run2), cancelled"
+
+# The batch script, which looks more often here.
+{
+	printf '#!/bin/bash\nexport PATH=%s:$PATH\n' "$work/bin"
+	awk '/^```/ { on = 0; fence = NR } /^srun --ntasks-per-node=1/ && fence == NR - 1 { on = 1 } on' "$root/docs/how-to/ON_VERDICT.md" |
+		sed "s|/shared/|$work/|g; s|--interval=30|--interval=1|; s|torchrun ... train.py|sh -c 'for r in 0 1 2; do $work/job \$r $work/store3 \& done; wait'|"
+} >batch
+[ "$(wc -l <batch)" = 6 ] || fail "the page has another recipe: $(cat batch)"
+sbatch -n 1 --overcommit -o "$work/out3" --parsable batch >id 2>err || fail "sbatch: $(cat err)"
+slurm_until 60 test -s hangs.log || fail "no verdict: $(cat out3)"
+scancel "$(cat id)"
+slurm_until 60 sh -c "! squeue -h | grep -q ." || fail "not ended: $(cat out3)"
+echo "one watcher: $(sed 's/;.*//' hangs.log)"
