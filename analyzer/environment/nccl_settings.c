@@ -148,6 +148,11 @@ static int add_settings(struct ct_report *report, const struct unread *all, size
 			return CT_NOMEM;
 		setting->instead = instead_of(setting->name);
 		near = setting->instead ? NULL : near_name(setting->name);
+		if (near && strcmp(near, setting->name + strlen("NCCL_")) == 0) {
+			setting->instead = "NCCL 2.28.9 reads it, the library that was loaded does "
+					   "not";
+			near = NULL;
+		}
 		if (near)
 			setting->instead = ct_arena_printf(report->memory, "did you mean NCCL_%s?",
 							   near);

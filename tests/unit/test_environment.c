@@ -163,6 +163,23 @@ static void a_setting_that_no_library_of_nccl_contains_is_reported(void **state)
 	ct_report_free(r);
 }
 
+static void a_setting_of_another_version_is_not_called_misspelt(void **state)
+{
+	const struct ct_finding *f;
+	struct ct_report *r;
+
+	(void)state;
+	open_job(2, "run");
+	everywhere("lib.nccl.path=/usr/lib/libnccl.so.2");
+	everywhere("lib.nccl.unread=NCCL_BUFFSIZE");
+	r = report();
+	f = job_finding(r, CT_FINDING_SETTING_NOT_READ);
+	assert_non_null(f);
+	assert_int_equal(f->severity, CT_SEVERITY_INFO);
+	assert_non_null(strstr(f->advice, "NCCL_BUFFSIZE: NCCL 2.28.9 reads it"));
+	ct_report_free(r);
+}
+
 static void a_misspelt_setting_is_reported_with_the_near_one(void **state)
 {
 	const struct ct_finding *f;
@@ -570,6 +587,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 		TEST(exactly_what_differs_is_listed_with_who_has_what),
 		TEST(a_setting_that_no_library_of_nccl_contains_is_reported),
+		TEST(a_setting_of_another_version_is_not_called_misspelt),
 		TEST(a_misspelt_setting_is_reported_with_the_near_one),
 		TEST(settings_that_contradict_each_other_are_reported),
 		TEST(devices_that_are_not_what_they_could_be_are_counted),
