@@ -8,30 +8,35 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-/* All gaps of each step scaled so that it holds the mean of its stage. */
-static void scale_steps(struct ct_engine *e, uint32_t slot, double mean)
+/* Each step of the rank takes as long as those of its stage on average: all its gaps are scaled. */
+static void even_steps(struct ct_engine *e, uint32_t slot, double mean)
 {
 	const struct ct_schedule *s = &e->schedule;
-	uint32_t step = CT_NO_STEP;
-	double own = 0;
+	const double *own_ns = &e->own_ns[(size_t)slot * e->n_steps];
+	uint32_t end;
 
-	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
-		if (e->positions.step_of[l] != step) {
-			uint32_t at = ct_engine_step(e, step = e->positions.step_of[l]);
+	if (!(mean > 0))
+		return;
+	for (uint32_t first = s->slot_first[slot]; first < s->slot_first[slot + 1]; first = end) {
+		const uint32_t step = e->positions.step_of[first], at = ct_engine_step(e, step);
+		const double own = at < e->n_steps ? own_ns[at] : 0;
 
-			own = at < e->n_steps ? e->own_ns[(size_t)slot * e->n_steps + at] : 0;
+		for (end = first; end < s->slot_first[slot + 1]; end++) {
+			if (e->positions.step_of[end] != step)
+				break;
+			if (own > 0 && s->launches[end].from != CT_NO_LAUNCH)
+				e->other_ns[end] = (int64_t)((double)s->gap_ns[end] * mean / own);
 		}
-		if (own > 0 && mean > 0 && s->launches[l].from != CT_NO_LAUNCH)
-			e->other_ns[l] = (int64_t)((double)e->schedule.gap_ns[l] * mean / own);
 	}
 }
 
 /* Each gap becomes the mean of its position over the stage; what has none is in that of the next
  * one. */
-static void even_gaps(struct ct_engine *e, uint32_t slot)
+static void even_gaps(struct ct_engine *e, uint32_t slot, double mean)
 {
 	const struct ct_schedule *s = &e->schedule;
 
+	(void)mean;
 	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
 		uint32_t p = e->positions.position_of[l];
 
@@ -128,37 +133,40 @@ static double mean_wait(const struct ct_engine *e, int is_recorded, int64_t *mov
 	return sum / e->stages.first[e->stages.n];
 }
 
-/* What the run would gain if all ranks of a stage computed alike: step by step, or gap by gap,
- * whichever is more. 0 or CT_NOMEM. */
+/* How long all steps take once `even` was applied to each rank. */
+static double play_even(struct ct_engine *e,
+			void (*even)(struct ct_engine *e, uint32_t slot, double mean), double *each)
+{
+	const struct ct_stages *stages = &e->stages;
+
+	memcpy(e->other_ns, e->schedule.gap_ns, e->schedule.n_launches * sizeof(*e->other_ns));
+	for (uint32_t stage = 0; stage < stages->n; stage++) {
+		const double mean = ct_engine_stage_mean(e, stage);
+
+		for (uint32_t k = stages->first[stage]; k < stages->first[stage + 1]; k++)
+			even(e, stages->slots[k], mean);
+	}
+	return ct_engine_play(e, e->other_ns, NULL, each);
+}
+
+static void keep_shortest(const struct ct_engine *e, double played, const double *each,
+			  struct ct_unevenness *out)
+{
+	if (e->played - played <= out->ns)
+		return;
+	out->ns = e->played - played;
+	out->err_ns = error_of(e, each);
+	out->left_ns = mean_wait(e, 0, e->other_ns);
+}
+
 int ct_unevenness_find(struct ct_engine *e, struct ct_unevenness *out)
 {
-	const struct ct_schedule *s = &e->schedule;
 	double *each = malloc(((size_t)e->n_steps + 1) * sizeof(*each));
-	double least = e->played, time;
 
 	if (!each)
 		return CT_NOMEM;
-	for (int by_gap = 0; by_gap < 2; by_gap++) {
-		memcpy(e->other_ns, e->schedule.gap_ns, s->n_launches * sizeof(*e->other_ns));
-		for (uint32_t stage = 0; stage < e->stages.n; stage++) {
-			double mean = ct_engine_stage_mean(e, stage);
-
-			for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1];
-			     k++) {
-				if (by_gap)
-					even_gaps(e, e->stages.slots[k]);
-				else
-					scale_steps(e, e->stages.slots[k], mean);
-			}
-		}
-		time = ct_engine_play(e, e->other_ns, NULL, each);
-		if (time >= least)
-			continue;
-		least = time;
-		out->err_ns = error_of(e, each);
-		out->left_ns = mean_wait(e, 0, e->other_ns);
-	}
-	out->ns = e->played - least;
+	keep_shortest(e, play_even(e, even_steps, each), each, out);
+	keep_shortest(e, play_even(e, even_gaps, each), each, out);
 	out->steady = steady_share(e);
 	out->wait_ns = mean_wait(e, 1, e->other_ns);
 	free(each);
