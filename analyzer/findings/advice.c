@@ -113,7 +113,7 @@ static struct ct_finding *add(struct ct_findings *list, const char *headline, co
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->headline = headline;
 	f->advice = advice;
-	f->line = ct_arena_printf(list->memory, "about=\"%s\"", headline);
+	ct_finding_put(list, f, "about", "%s", headline);
 	return f;
 }
 

@@ -75,14 +75,17 @@ static void add(const struct bucket_search *s, const struct ct_buckets *b,
 				    "try gradient buckets of %.0f MiB (DistributedDataParallel: "
 				    "bucket_cap_mb=%.0f)",
 				    cap, cap);
-	f->line = ct_arena_printf(list->memory,
-				  "comm=%016llx op=%s buckets=%u bytes=%s problem=%s exposed=%s±%s "
-				  "suggested_bucket_cap_mb=%.0f gain=%s±%s of=step",
-				  (unsigned long long)b->comm->hash, f->op_name, b->n,
-				  ct_text_bytes(b->total_bytes).s,
-				  a->problem == CT_BUCKETS_TOO_SMALL ? "too-small" : "last-late",
-				  ct_text_ns(b->exposed_ns).s, ct_text_ns(b->exposed_err_ns).s, cap,
-				  ct_text_pct(pct).s, ct_text_pct(err).s);
+	ct_finding_put_comm(list, f, b->comm->hash);
+	ct_finding_put(list, f, "op", "%s", f->op_name);
+	ct_finding_put(list, f, "buckets", "%u", b->n);
+	ct_finding_put(list, f, "bytes", "%s", ct_text_bytes(b->total_bytes).s);
+	ct_finding_put(list, f, "problem",
+		       a->problem == CT_BUCKETS_TOO_SMALL ? "too-small" : "last-late");
+	ct_finding_put_err(list, f, "exposed", ct_text_ns(b->exposed_ns).s,
+			   ct_text_ns(b->exposed_err_ns).s);
+	ct_finding_put(list, f, "suggested_bucket_cap_mb", "%.0f", cap);
+	ct_finding_put_err(list, f, "gain", ct_text_pct(pct).s, ct_text_pct(err).s);
+	ct_finding_put(list, f, "of", "step");
 }
 
 static int look_at(void *arg, const struct ct_buckets *b)

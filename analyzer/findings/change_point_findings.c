@@ -142,14 +142,13 @@ static void add_change(const struct ct_time_structure *t, const struct rise *r, 
 	f->step_last = c->first + r->last;
 	f->begin_at_ns = c->cut_ns[r->first];
 	f->end_at_ns = c->cut_ns[r->last + 1];
-	f->line = ct_arena_printf(
-		list->memory,
-		"step=%u before=%s after=%s (+%s) time_lost=%s±%s pct_of_run=%s steps=%u..%u",
-		c->first + r->first, ct_text_ns((uint64_t)r->before_ns).s,
-		ct_text_ns((uint64_t)r->after_ns).s,
-		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s,
-		ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
-		ct_text_pct(f->time_lost_pct_of_run).s, c->first + r->first, c->first + r->last);
+	ct_finding_put(list, f, "step", "%u", c->first + r->first);
+	ct_finding_put(list, f, "before", "%s", ct_text_ns((uint64_t)r->before_ns).s);
+	ct_finding_put(list, f, "after", "%s", ct_text_ns((uint64_t)r->after_ns).s);
+	ct_finding_put(list, f, "rise", "%s",
+		       ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s);
+	ct_finding_put_time_lost(list, f, "time_lost");
+	ct_finding_put(list, f, "steps", "%u..%u", c->first + r->first, c->first + r->last);
 	ct_finding_evidence(list, f, "step_before", r->before_ns, "ns", err);
 	ct_finding_evidence(list, f, "step_after", r->after_ns, "ns", err);
 	explain(t, r, from, f, room);

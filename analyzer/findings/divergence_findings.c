@@ -54,21 +54,20 @@ static void add_counts(struct ct_order_maker *k)
 }
 
 /* " site_theirs=A site_others=B first_site_seq=N", or nothing. */
-static const char *sites_of_line(const struct ct_order_maker *k)
+static void put_sites(struct ct_order_maker *k)
 {
 	const struct ct_divergence *a = &k->apart;
 	const struct ct_site *odd = a->has_sites ? a->odd_site : a->odd.site;
 	const struct ct_site *usual = a->has_sites ? a->usual_site : a->usual.site;
-	const char *theirs = ct_order_site_word(k->list->memory, odd),
-		   *others = ct_order_site_word(k->list->memory, usual);
 
 	if (!odd && !usual)
-		return "";
-	if (!a->has_sites)
-		return ct_arena_printf(k->list->memory, " site_%s=%s site_others=%s",
-				       a->has_minority ? "theirs" : "one", theirs, others);
-	return ct_arena_printf(k->list->memory, " site_%s=%s site_others=%s first_site_seq=%llu",
-			       a->has_minority ? "theirs" : "one", theirs, others,
+		return;
+	ct_finding_put(k->list, k->f, a->has_minority ? "site_theirs" : "site_one", "%s",
+		       ct_order_site_word(k->list->memory, odd));
+	ct_finding_put(k->list, k->f, "site_others", "%s",
+		       ct_order_site_word(k->list->memory, usual));
+	if (a->has_sites)
+		ct_finding_put(k->list, k->f, "first_site_seq", "%llu",
 			       (unsigned long long)a->site_seq);
 }
 
@@ -117,12 +116,24 @@ static int is_last_step(const struct ct_order_maker *k)
 	       k->comm->last_seq - k->apart.seq < CT_LEAST_STEPS && all_ended_in_order(k);
 }
 
+/* Both sides, where neither is the minority. */
+static void put_sides(struct ct_order_maker *k)
+{
+	const struct ct_divergence *a = &k->apart;
+
+	ct_finding_put(k->list, k->f, "ranks_one", "%s", ct_order_ranks_text(k, CT_DIVERGENCE_ODD));
+	ct_finding_put(k->list, k->f, "ranks_others", "%s",
+		       ct_order_ranks_text(k, CT_DIVERGENCE_USUAL));
+	if (a->by)
+		ct_finding_put(k->list, k->f, "shifted",
+			       a->how == CT_DIVERGENCE_SKIPPED ? "behind" : "ahead");
+}
+
 static void make_call(struct ct_order_maker *k)
 {
 	const struct ct_divergence *a = &k->apart;
 	const char *usual = field_of(k, &a->usual), *odd = field_of(k, &a->odd);
-	const char *sites = sites_of_line(k), *site_cause = sites_of_cause(k), *ranks;
-	const char *field = ct_mismatch_field_name(a->field), *apart = "";
+	const char *site_cause = sites_of_cause(k), *field = ct_mismatch_field_name(a->field);
 	int last = is_last_step(k);
 
 	ct_order_begin(k, last ? CT_FINDING_UNEVEN_INPUT : CT_FINDING_MISMATCH, &a->usual);
@@ -130,17 +141,6 @@ static void make_call(struct ct_order_maker *k)
 	keep_sites(k);
 	ct_order_ranks(k, 1, !a->has_minority);
 	add_counts(k);
-	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
-	if (!a->has_minority) {
-		const char *one = ct_order_ranks_text(k, CT_DIVERGENCE_ODD),
-			   *others = ct_order_ranks_text(k, CT_DIVERGENCE_USUAL);
-
-		apart = ct_arena_printf(k->list->memory, " ranks_one=%s ranks_others=%s%s", one,
-					others,
-					!a->by				  ? ""
-					: a->how == CT_DIVERGENCE_SKIPPED ? " shifted=behind"
-									  : " shifted=ahead");
-	}
 	if (a->field)
 		k->f->cause = ct_arena_printf(k->list->memory, "%s%s: %s%s%s%s",
 					      last ? "at the end only, " : "", field, odd,
@@ -154,12 +154,15 @@ static void make_call(struct ct_order_maker *k)
 			    : "compare the code paths that lead to this operation; results may be "
 			      "wrong even if nothing hangs";
 	k->f->is_undecided = !a->has_minority;
-	k->f->line = ct_arena_printf(
-		k->list->memory,
-		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s op_count=%llu%s%s", ranks,
-		(unsigned long long)k->comm->hash, (unsigned long long)a->seq,
-		a->field ? field : "site", a->has_minority ? "theirs" : "one", odd, usual,
-		(unsigned long long)k->instances, apart, sites);
+	ct_order_put_ranks(k);
+	ct_finding_put(k->list, k->f, "seq", "%llu", (unsigned long long)a->seq);
+	ct_finding_put(k->list, k->f, "field", "%s", a->field ? field : "site");
+	ct_finding_put(k->list, k->f, a->has_minority ? "theirs" : "one", "%s", odd);
+	ct_finding_put(k->list, k->f, "others", "%s", usual);
+	ct_finding_put(k->list, k->f, "op_count", "%llu", (unsigned long long)k->instances);
+	if (!a->has_minority)
+		put_sides(k);
+	put_sites(k);
 }
 
 /* ---- an operation too few or too many ---- */
@@ -202,15 +205,13 @@ static void make_shifted(struct ct_order_maker *k)
 	int is_extra = a->how == CT_DIVERGENCE_EXTRA;
 	/* a call that was made and should not have been, or the reverse */
 	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
-	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
-	const char *of = "";
+	const char *what, *count = count_text(k, call), *of = "";
 
 	ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call);
 	k->f->confidence = ct_order_confidence(k, ct_divergence_confidence(a));
 	keep_sites(k);
 	ct_order_ranks(k, 1, 0);
 	add_counts(k);
-	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	if (count[0] != 'n')
 		of = ct_arena_printf(k->list->memory, " of %s", count);
 	what = a->by == 1 ? ct_arena_printf(k->list->memory, "%s%s", k->f->op_name, of)
@@ -221,13 +222,15 @@ static void make_shifted(struct ct_order_maker *k)
 				  "logging or evaluating); all members must call it"
 				: "look for a condition, an early return or an exception on these "
 				  "ranks that skips the operation";
-	k->f->line = ct_arena_printf(k->list->memory,
-				     "ranks=%s comm=%016llx seq%s%llu op=%s count=%s %s=%u fits=%u "
-				     "op_count=%llu%s",
-				     ranks, (unsigned long long)k->comm->hash,
-				     a->may_be_earlier ? "<=" : "=", (unsigned long long)a->seq,
-				     k->f->op_name, count, is_extra ? "more" : "left_out", a->by,
-				     a->fits, (unsigned long long)k->instances, sites);
+	ct_order_put_ranks(k);
+	ct_finding_put(k->list, k->f, a->may_be_earlier ? "seq_max" : "seq", "%llu",
+		       (unsigned long long)a->seq);
+	ct_finding_put(k->list, k->f, "op", "%s", k->f->op_name);
+	ct_finding_put(k->list, k->f, "count", "%s", count);
+	ct_finding_put(k->list, k->f, is_extra ? "more" : "left_out", "%u", a->by);
+	ct_finding_put(k->list, k->f, "fits", "%u", a->fits);
+	ct_finding_put(k->list, k->f, "op_count", "%llu", (unsigned long long)k->instances);
+	put_sites(k);
 }
 
 void ct_divergence_finding(struct ct_order_maker *k)

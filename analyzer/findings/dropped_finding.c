@@ -83,6 +83,8 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 				      unknown && !report->dropped_records ? "an unknown number of"
 									  : records,
 				      n == 1 ? "" : "s", n ? ranks : "?", reason);
-	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s pct_of_run=%s", records,
-				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
+	ct_finding_put(list, f, "records", "%s", records);
+	ct_finding_put(list, f, "ranks", "%s", n ? ranks : "?");
+	ct_finding_put(list, f, "reason", "%s", reason);
+	ct_finding_put(list, f, "pct_of_run", "%s", ct_text_pct(unknown ? NAN : share).s);
 }

@@ -103,8 +103,8 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 	ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN);
 	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	f->headline = ct_arena_printf(memory, "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
-	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s", names,
-				  n > (int)NAMES_SHOWN ? ",..." : "", text);
+	ct_finding_put(list, f, "names", "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
+	ct_finding_put(list, f, "ranks", "%s", text);
 }
 
 /* At most NAMES_SHOWN names, then an ellipsis. */
@@ -143,7 +143,7 @@ static void add_unread(const struct ct_report *report, struct ct_findings *list)
 	ct_finding_ranks(list, f, from->unread[0].ranks, from->unread[0].n_ranks);
 	ct_finding_evidence(list, f, "settings_not_read", (double)from->n_unread, "count", NAN);
 	f->headline = ct_arena_printf(list->memory, "NCCL does not read %s", names);
-	f->line = ct_arena_printf(list->memory, "names=%s", names);
+	ct_finding_put(list, f, "names", "%s", names);
 }
 
 static void add_conflicts(const struct ct_report *report, struct ct_findings *list)
@@ -159,7 +159,7 @@ static void add_conflicts(const struct ct_report *report, struct ct_findings *li
 		f->headline = c->settings;
 		f->cause = c->what;
 		f->advice = c->advice;
-		f->line = ct_arena_printf(list->memory, "settings=%s", c->settings);
+		ct_finding_put(list, f, "settings", "%s", c->settings);
 		ct_finding_ranks(list, f, c->ranks, c->n_ranks);
 		ct_finding_evidence(list, f, "ranks_with_conflict", (double)c->n_ranks, "count",
 				    NAN);

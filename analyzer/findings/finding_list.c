@@ -2,12 +2,14 @@
 #include "analyzer/findings/finding_list.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/units.h"
 #include "analyzer/model/model.h"
 
 void ct_findings_fini(struct ct_findings *list)
@@ -121,6 +123,52 @@ void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const c
 	};
 	f->evidence = more;
 	f->n_evidence++;
+}
+
+static void add_pair(struct ct_findings *list, struct ct_finding *f,
+		     const struct ct_finding_pair *pair)
+{
+	struct ct_finding_pair *more = ct_arena_calloc(list->memory, f->n_pairs + 1, sizeof(*more));
+
+	if (!more)
+		return;
+	if (f->n_pairs)
+		memcpy(more, f->pairs, f->n_pairs * sizeof(*more));
+	more[f->n_pairs++] = *pair;
+	f->pairs = more;
+}
+
+void ct_finding_put(struct ct_findings *list, struct ct_finding *f, const char *key,
+		    const char *format, ...)
+{
+	struct ct_finding_pair pair = { .key = key };
+	va_list ap;
+
+	va_start(ap, format);
+	pair.value = ct_arena_vprintf(list->memory, format, ap);
+	va_end(ap);
+	add_pair(list, f, &pair);
+}
+
+void ct_finding_put_err(struct ct_findings *list, struct ct_finding *f, const char *key,
+			const char *value, const char *err)
+{
+	add_pair(list, f,
+		 &(struct ct_finding_pair){ .key = key,
+					    .value = ct_arena_printf(list->memory, "%s", value),
+					    .err = ct_arena_printf(list->memory, "%s", err) });
+}
+
+void ct_finding_put_comm(struct ct_findings *list, struct ct_finding *f, uint64_t hash)
+{
+	ct_finding_put(list, f, "comm", "%016llx", (unsigned long long)hash);
+}
+
+void ct_finding_put_time_lost(struct ct_findings *list, struct ct_finding *f, const char *key)
+{
+	ct_finding_put_err(list, f, key, ct_text_ns(f->time_lost_ns).s,
+			   ct_text_ns(f->time_lost_err_ns).s);
+	ct_finding_put(list, f, "pct_of_run", "%s", ct_text_pct(f->time_lost_pct_of_run).s);
 }
 
 static enum ct_severity severity_of(double pct)

@@ -4,7 +4,8 @@
  *     f = ct_findings_add(list, CT_FINDING_SLOW_LINK);
  *     ct_finding_ranks(list, f, ranks, n);
  *     ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN);
- *     f->time_lost_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
+ *     ct_finding_put(list, f, "ranks", "%s", ranks);
+ *     f->time_lost_ns = ...; f->cause = ...; f->advice = ...;
  *
  * Everything is in the report's memory, which records failed allocations (ct_arena_failed), so
  * nothing here fails. One thread. */
@@ -50,6 +51,22 @@ void ct_finding_host(const struct ct_model *model, uint32_t host, struct ct_find
  * Evidence) and `unit` live as long as the report; err NAN: exact or unknown. */
 void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
 			 double value, const char *unit, double err);
+
+/* Adds key=value to the figures in words (--format=kv, the timeline). `key` lives as long as the
+ * report. */
+void ct_finding_put(struct ct_findings *list, struct ct_finding *f, const char *key,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The same with its error, both copied. */
+void ct_finding_put_err(struct ct_findings *list, struct ct_finding *f, const char *key,
+			const char *value, const char *err);
+
+/* comm=HASH. */
+void ct_finding_put_comm(struct ct_findings *list, struct ct_finding *f, uint64_t hash);
+
+/* The time lost, its error and its percentage of the run. `key`: "time_lost", or "time_lost_max" if
+ * it may be less. */
+void ct_finding_put_time_lost(struct ct_findings *list, struct ct_finding *f, const char *key);
 
 /* Sets loss, error and percentage of the run. Severity follows from the certain part
  * (docs/dev/algorithms/waits.md, Who was last): info, warning from 3 %, critical above 10 %. */

@@ -95,32 +95,27 @@ static int examine(const struct ct_report_transport *t, const struct ct_report_p
 CT_SORT_BY(by_weight, struct ailing,
 	   CT_DOWN(severity) ?: CT_DOWN(errors) ?: strcmp(x->port->name, y->port->name))
 
-/* Returns the counters, for the line. */
-static const char *add_evidence(struct ct_findings *list, struct ct_finding *f,
-				const struct ailing *a)
+static void put_counters(struct ct_findings *list, struct ct_finding *f, const struct ailing *a)
 {
-	const char *names = "";
-
 	for (size_t i = 0; i < a->port->n_counters; i++) {
 		const struct ct_report_counter *c = &a->port->counters[i];
 
 		if (!matters(a->host, c))
 			continue;
 		ct_finding_evidence(list, f, c->name, (double)c->grew, "count", NAN);
-		names = ct_arena_printf(list->memory, "%s %s%s%llu", names, c->name,
-					c->at_least ? ">=" : "=", (unsigned long long)c->grew);
+		ct_finding_put(list, f,
+			       c->at_least ? ct_arena_printf(list->memory, "%s_min", c->name)
+					   : c->name,
+			       "%llu", (unsigned long long)c->grew);
 	}
 	ct_finding_evidence(list, f, "per_hour", per_hour(a->host, a->errors), "count", NAN);
-	return names;
 }
 
 static void add_finding(const struct ct_model *model, const struct ailing *a,
 			struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_LINK_ERRORS);
-	const char *counters = add_evidence(list, f, a);
 	const char *host = ct_host_word(list->memory, a->host->host);
-	const char *share = a->is_used > 0 ? "" : a->is_used ? " used=n/a" : " used=hardly";
 
 	ct_finding_host(model, a->host->host_index, list, f);
 	f->severity = a->severity;
@@ -140,9 +135,14 @@ static void add_finding(const struct ct_model *model, const struct ailing *a,
 	f->command = a->port->is_ib
 			     ? "{ssh}ibqueryerrors"
 			     : ct_arena_printf(list->memory, "{ssh}ethtool -S %s", a->port->name);
-	f->line = ct_arena_printf(list->memory, "host=%s port=%s%s in=%s per_hour=%s%s", host,
-				  a->port->name, counters, ct_text_ns(a->host->sampled_ns).s,
-				  ct_text_count((uint64_t)per_hour(a->host, a->errors)).s, share);
+	ct_finding_put(list, f, "host", "%s", host);
+	ct_finding_put(list, f, "port", "%s", a->port->name);
+	put_counters(list, f, a);
+	ct_finding_put(list, f, "in", "%s", ct_text_ns(a->host->sampled_ns).s);
+	ct_finding_put(list, f, "per_hour", "%s",
+		       ct_text_count((uint64_t)per_hour(a->host, a->errors)).s);
+	if (a->is_used <= 0)
+		ct_finding_put(list, f, "used", a->is_used ? "n/a" : "hardly");
 }
 
 int ct_transport_link_errors(const struct ct_model *model, const struct ct_report *report,

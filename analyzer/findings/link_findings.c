@@ -182,23 +182,32 @@ static int sum_cause(struct link_finding *m, const struct ct_cause *cause)
 	return st;
 }
 
-/* The ranks, for the text. */
-static const char *who_of(const struct link_finding *m, const struct ct_cause *cause,
-			  const struct ct_finding *f)
+static void put_ends(const struct link_finding *m, const struct ct_track *t, struct ct_finding *f)
+{
+	ct_finding_put(m->list, f, "src", "%d", m->model->slots[t->src].rank);
+	ct_finding_put(m->list, f, "dst", "%d", m->model->slots[t->dst].rank);
+}
+
+/* The ranks. */
+static void put_who(const struct link_finding *m, const struct ct_cause *cause,
+		    struct ct_finding *f)
 {
 	struct ct_arena *memory = m->list->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	const char *host = f->n_hosts ? ct_host_word(memory, f->hosts[0]) : "?";
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 
-	if (cause->kind == CT_CAUSE_HOSTS && cause->is_exact)
-		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
-	if (t->is_edge && m->n_paths == 1)
-		return ct_arena_printf(memory, "src=%d dst=%d", m->model->slots[t->src].rank,
-				       m->model->slots[t->dst].rank);
-	if (cause->kind == CT_CAUSE_RANKS && cause->is_exact)
-		return ct_arena_printf(memory, "rank=%s host=%s", ranks, host);
-	return ct_arena_printf(memory, "%s=%s", cause->is_exact ? "link" : "suspects", ranks);
+	if (cause->kind == CT_CAUSE_HOSTS && cause->is_exact) {
+		ct_finding_put(m->list, f, "host", "%s", host);
+		ct_finding_put(m->list, f, "ranks", "%s", ranks);
+	} else if (t->is_edge && m->n_paths == 1) {
+		put_ends(m, t, f);
+	} else if (cause->kind == CT_CAUSE_RANKS && cause->is_exact) {
+		ct_finding_put(m->list, f, "rank", "%s", ranks);
+		ct_finding_put(m->list, f, "host", "%s", host);
+	} else {
+		ct_finding_put(m->list, f, cause->is_exact ? "link" : "suspects", "%s", ranks);
+	}
 }
 
 static const char *cause_text(const struct link_finding *m, const struct ct_cause *cause)
@@ -295,6 +304,7 @@ static int find_cause(struct link_finding *m, const struct ct_cause *cause)
 {
 	const struct ct_causes *causes = &m->links->causes;
 	const struct ct_track_rating *s;
+	char efficiency[32], err[32];
 	struct ct_finding *f;
 	int st;
 
@@ -322,13 +332,13 @@ static int find_cause(struct link_finding *m, const struct ct_cause *cause)
 	f->advice = advice_of(m, cause, f);
 	f->command = command_of(m);
 	s = &m->links->comparison.of[m->path->track];
-	f->line = ct_arena_printf(
-		m->list->memory,
-		"%s efficiency=%.2f±%.2f expected=%s time_lost<=%s±%s pct_of_run=%s ambiguous=%s",
-		who_of(m, cause, f), m->efficiency, m->efficiency * (s->line_err + s->err),
-		ct_text_Bps((uint64_t)m->expected_Bps).s, ct_text_ns(f->time_lost_ns).s,
-		ct_text_ns(f->time_lost_err_ns).s, ct_text_pct(f->time_lost_pct_of_run).s,
-		cause->is_exact ? "no" : "yes");
+	put_who(m, cause, f);
+	snprintf(efficiency, sizeof(efficiency), "%.2f", m->efficiency);
+	snprintf(err, sizeof(err), "%.2f", m->efficiency * (s->line_err + s->err));
+	ct_finding_put_err(m->list, f, "efficiency", efficiency, err);
+	ct_finding_put(m->list, f, "expected", "%s", ct_text_Bps((uint64_t)m->expected_Bps).s);
+	ct_finding_put_time_lost(m->list, f, "time_lost_max");
+	ct_finding_put(m->list, f, "ambiguous", cause->is_exact ? "no" : "yes");
 	return CT_OK;
 }
 
@@ -338,9 +348,7 @@ static void find_slow_ops(struct link_finding *m, uint32_t track, const struct c
 {
 	const struct ct_track *t = &m->links->transfers.tracks[track];
 	uint32_t path = m->links->causes.path_of[track];
-	struct ct_arena *memory = m->list->memory;
 	struct ct_finding *f = ct_findings_add(m->list, CT_FINDING_SLOW_OP);
-	const char *where;
 
 	m->paths = &path;
 	m->n_paths = 1;
@@ -356,18 +364,20 @@ static void find_slow_ops(struct link_finding *m, uint32_t track, const struct c
 		   "on it, or a kernel that waited for SMs";
 	f->advice = "see what else happened at that time: other jobs on the network, link errors, "
 		    "concurrent kernels";
-	where = t->is_edge ? ct_arena_printf(memory, "src=%d dst=%d", m->model->slots[t->src].rank,
-					     m->model->slots[t->dst].rank)
-			   : ct_arena_printf(memory, "comm=%016llx op=%s",
-					     (unsigned long long)t->comm->hash, f->op_name);
 	ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN);
 	ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN);
 	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", CT_HARDLY_ANY);
-	f->line = ct_arena_printf(
-		memory, "%s slow=%u/%u efficiency=%.2f time_lost<=%s±%s pct_of_run=%s when=%s..%s",
-		where, slow->n, slow->all, slow->efficiency, ct_text_ns(f->time_lost_ns).s,
-		ct_text_ns(f->time_lost_err_ns).s, ct_text_pct(f->time_lost_pct_of_run).s,
-		ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s);
+	if (t->is_edge) {
+		put_ends(m, t, f);
+	} else {
+		ct_finding_put_comm(m->list, f, t->comm->hash);
+		ct_finding_put(m->list, f, "op", "%s", f->op_name);
+	}
+	ct_finding_put(m->list, f, "slow", "%u/%u", slow->n, slow->all);
+	ct_finding_put(m->list, f, "efficiency", "%.2f", slow->efficiency);
+	ct_finding_put_time_lost(m->list, f, "time_lost_max");
+	ct_finding_put(m->list, f, "when", "%s..%s", ct_text_ns(f->begin_at_ns).s,
+		       ct_text_ns(f->end_at_ns).s);
 }
 
 /* The costliest stretch: only one, since several slow links at a time have one cause. */

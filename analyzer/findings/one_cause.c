@@ -63,8 +63,7 @@ static void hand_over(struct ct_findings *list, const struct ct_finding *change,
 		if (strncmp(e->name, "step_", 5) == 0)
 			ct_finding_evidence(list, f, e->name, e->value, e->unit, e->err);
 	}
-	f->line = ct_arena_printf(list->memory, "%s since_step=%llu", f->line,
-				  (unsigned long long)change->step_first);
+	ct_finding_put(list, f, "since_step", "%llu", (unsigned long long)change->step_first);
 }
 
 static void drop(struct ct_findings *list, size_t i)

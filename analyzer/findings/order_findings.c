@@ -84,7 +84,7 @@ static void add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u
 static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 {
 	const char *stopped = ct_order_ranks_text(k, CT_DIVERGENCE_ODD);
-	const char *waiting = ct_order_ranks_text(k, CT_DIVERGENCE_USUAL), *named;
+	const char *waiting = ct_order_ranks_text(k, CT_DIVERGENCE_USUAL);
 	const struct ct_order_call *call = NULL;
 	unsigned long long last = u->seq - 1;
 
@@ -94,7 +94,6 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 		return 0;
 	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call);
 	add_uneven_facts(k, u);
-	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	k->f->cause = ct_arena_printf(k->list->memory,
 				      "rank%s %s %s after seq %llu, rank%s %s %s in %s at seq %llu",
 				      u->n_stopped == 1 ? "" : "s", stopped,
@@ -104,13 +103,13 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 				      : u->n_waiting == 1 ? "waits"
 							  : "wait",
 				      k->f->op_name, last + 1);
-	k->f->line = ct_arena_printf(
-		k->list->memory,
-		"ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s waiting=%s next_op=%s "
-		"beyond=%llu",
-		named, (unsigned long long)k->comm->hash, last, stopped,
-		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
-		(unsigned long long)u->most);
+	ct_order_put_ranks(k);
+	ct_finding_put(k->list, k->f, "last_seq", "%llu", last);
+	ct_finding_put(k->list, k->f, "stopped", "%s", stopped);
+	ct_finding_put(k->list, k->f, "by", u->by_leaving ? "leaving" : "exit");
+	ct_finding_put(k->list, k->f, "waiting", "%s", waiting);
+	ct_finding_put(k->list, k->f, "next_op", "%s", k->f->op_name);
+	ct_finding_put(k->list, k->f, "beyond", "%llu", (unsigned long long)u->most);
 	return 1;
 }
 

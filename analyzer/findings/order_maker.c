@@ -69,6 +69,13 @@ const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *si
 	return word;
 }
 
+void ct_order_put_ranks(struct ct_order_maker *k)
+{
+	ct_finding_put(k->list, k->f, "ranks", "%s",
+		       ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED));
+	ct_finding_put_comm(k->list, k->f, k->comm->hash);
+}
+
 void ct_order_sites(struct ct_order_maker *k, struct ct_order_side one, struct ct_order_side other)
 {
 	const struct ct_order_side sides[] = { one, other };

@@ -63,4 +63,7 @@ struct ct_order_side {
 void ct_order_sites(struct ct_order_maker *maker, struct ct_order_side one,
 		    struct ct_order_side other);
 
+/* The finding's ranks and communicator, as pairs. */
+void ct_order_put_ranks(struct ct_order_maker *maker);
+
 #endif

@@ -46,11 +46,11 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 				     list->memory,
 				     "only %s of the launches were timed, to stay in budget",
 				     ct_prose_pct(100 * report->run.timed_ratio).s);
-	f->line = ct_arena_printf(list->memory,
-				  "ranks=%s wrappers=%s promised=1%% timed=%s budget_halved=%s",
-				  who, ct_text_pct(report->overhead_pct).s,
-				  ct_text_pct(100 * report->run.timed_ratio).s,
-				  halved ? "yes" : "no");
+	ct_finding_put(list, f, "ranks", "%s", who);
+	ct_finding_put(list, f, "wrappers", "%s", ct_text_pct(report->overhead_pct).s);
+	ct_finding_put(list, f, "promised", "1%%");
+	ct_finding_put(list, f, "timed", "%s", ct_text_pct(100 * report->run.timed_ratio).s);
+	ct_finding_put(list, f, "budget_halved", halved ? "yes" : "no");
 }
 
 void ct_finding_tracer_cost(const struct ct_report *report, struct ct_findings *list)

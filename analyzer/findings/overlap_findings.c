@@ -127,8 +127,6 @@ static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
 		      struct ct_findings *list)
 {
 	uint32_t all = all_alike(s, p);
-	const char *comms = all == 1 ? ""
-				     : ct_arena_printf(list->memory, " comms=%u/%u", p->alike, all);
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
 	const char *role = p->row->role ? p->row->role : "?";
 
@@ -146,11 +144,13 @@ static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
 		    "where that is not possible, move fewer bytes";
 	f->headline = ct_arena_printf(list->memory, "%08llx (%s) takes",
 				      (unsigned long long)(p->comm->hash >> 32), role);
-	f->line = ct_arena_printf(list->memory,
-				  "comm=%016llx role=%s%s transfer=%s±%s of=step wait=%s",
-				  (unsigned long long)p->comm->hash, role, comms,
-				  ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s,
-				  ct_text_pct(p->wait_pct).s);
+	ct_finding_put_comm(list, f, p->comm->hash);
+	ct_finding_put(list, f, "role", "%s", role);
+	if (all != 1)
+		ct_finding_put(list, f, "comms", "%u/%u", p->alike, all);
+	ct_finding_put_err(list, f, "transfer", ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s);
+	ct_finding_put(list, f, "of", "step");
+	ct_finding_put(list, f, "wait", "%s", ct_text_pct(p->wait_pct).s);
 }
 
 /* Did hosts time more than a tenth of the communication? A call's duration includes time that a
@@ -198,11 +198,12 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 	f->cause = "compute waits for communication";
 	f->advice = "start operations earlier so that compute overlaps them, or move fewer bytes; "
 		    "on the HTML page, Operations, column exposed, shows where";
-	f->line = ct_arena_printf(list->memory,
-				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%%",
-				  ct_text_pct(e->median_pct - e->wait_pct).s,
-				  ct_text_pct(e->err_pct).s, of, ct_text_pct(e->wait_pct).s,
-				  ct_text_pct(e->transferring_pct).s);
+	ct_finding_put_err(list, f, "transfer", ct_text_pct(e->median_pct - e->wait_pct).s,
+			   ct_text_pct(e->err_pct).s);
+	ct_finding_put(list, f, "of", "%s", of);
+	ct_finding_put(list, f, "wait", "%s", ct_text_pct(e->wait_pct).s);
+	ct_finding_put(list, f, "transferring", "%s", ct_text_pct(e->transferring_pct).s);
+	ct_finding_put(list, f, "limit", "30%%");
 }
 
 /* The total, and by communicator unless one has nearly all of it. */
@@ -279,12 +280,14 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	f->cause = "pipeline stages wait for each other longer than the schedule requires";
 	f->advice = "balance the stages' layers, or use more micro-batches";
 	f->headline = "bubble above its schedule:";
-	f->line = ct_arena_printf(list->memory,
-				  "comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=step "
-				  "stages=%u microbatches=%.0f",
-				  (unsigned long long)b->comm->hash, n, ct_text_pct(p->pct).s,
-				  ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages,
-				  b->per_step);
+	ct_finding_put_comm(list, f, b->comm->hash);
+	ct_finding_put(list, f, "role", "pp");
+	ct_finding_put(list, f, "pipelines", "%u", n);
+	ct_finding_put_err(list, f, "bubble", ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s);
+	ct_finding_put(list, f, "ideal", "%s", ct_text_pct(p->ideal_pct).s);
+	ct_finding_put(list, f, "of", "step");
+	ct_finding_put(list, f, "stages", "%u", b->stages);
+	ct_finding_put(list, f, "microbatches", "%.0f", b->per_step);
 }
 
 /* Copies of a pipeline wait alike: the worst one represents all. */

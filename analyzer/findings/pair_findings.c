@@ -42,9 +42,9 @@ static int rank_of(const struct ct_order_maker *k, int32_t member)
 	return k->model->slots[k->comm->slots[member] - 1].rank;
 }
 
-/* Begin the finding: about both ends, or the one. Returns its ranks as a text. */
-static const char *begin_finding(struct ct_order_maker *k, const struct ct_pair *pair, int32_t only,
-				 const struct ct_order_call *call, uint64_t seq, uint64_t instances)
+/* Begin the finding: about both ends, or the one. */
+static void begin_finding(struct ct_order_maker *k, const struct ct_pair *pair, int32_t only,
+			  const struct ct_order_call *call, uint64_t seq, uint64_t instances)
 {
 	ct_order_begin(k, CT_FINDING_MISMATCH, call);
 	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
@@ -55,15 +55,14 @@ static const char *begin_finding(struct ct_order_maker *k, const struct ct_pair 
 	ct_order_ranks(k, 1, 0);
 	ct_order_evidence(k, "first_seq", "", (double)seq);
 	ct_order_evidence(k, "op_count", "count", (double)instances);
-	return ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 }
 
 static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 {
 	const struct ct_order_call send = ct_order_call_of(&pair->unmatched_send);
-	const char *ranks = begin_finding(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
 	int one = pair->unmatched == 1;
 
+	begin_finding(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
 	k->f->severity = CT_SEVERITY_WARNING;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
 	k->f->cause = ct_arena_printf(k->list->memory,
@@ -71,10 +70,10 @@ static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 				      (unsigned long long)pair->unmatched, one ? "" : "s",
 				      ct_text_rank(rank_of(k, pair->src)).s,
 				      ct_text_rank(rank_of(k, pair->dst)).s, one ? "was" : "were");
-	k->f->line = ct_arena_printf(
-		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived op_count=%llu",
-		ranks, (unsigned long long)k->comm->hash, (unsigned long long)pair->unmatched_seq,
-		(unsigned long long)pair->unmatched);
+	ct_order_put_ranks(k);
+	ct_finding_put(k->list, k->f, "seq", "%llu", (unsigned long long)pair->unmatched_seq);
+	ct_finding_put(k->list, k->f, "field", "unreceived");
+	ct_finding_put(k->list, k->f, "op_count", "%llu", (unsigned long long)pair->unmatched);
 }
 
 static const char *word(const char *name)
@@ -82,16 +81,16 @@ static const char *word(const char *name)
 	return name ? name : "?";
 }
 
-/* " site_send=A site_recv=B", as far as known. */
-static const char *sites(const struct ct_order_maker *k, const struct ct_order_call *send,
-			 const struct ct_order_call *recv)
+/* As far as known. */
+static void put_sites(struct ct_order_maker *k, const struct ct_site *send,
+		      const struct ct_site *recv)
 {
-	const char *from = ct_order_site_word(k->list->memory, send->site);
-	const char *to = ct_order_site_word(k->list->memory, recv->site);
-
-	return ct_arena_printf(k->list->memory, "%s%s%s%s", send->site ? " site_send=" : "",
-			       send->site ? from : "", recv->site ? " site_recv=" : "",
-			       recv->site ? to : "");
+	if (send)
+		ct_finding_put(k->list, k->f, "site_send", "%s",
+			       ct_order_site_word(k->list->memory, send));
+	if (recv)
+		ct_finding_put(k->list, k->f, "site_recv", "%s",
+			       ct_order_site_word(k->list->memory, recv));
 }
 
 static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
@@ -102,9 +101,8 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	const char *from = word(ct_dtype_name(send.dtype)), *to = word(ct_dtype_name(recv.dtype));
 	uint32_t pairs;
 	int32_t only = common_end(k->book, pair, &pairs);
-	const char *ranks = begin_finding(k, pair, only, &send, pair->seq, pair->instances);
-	const char *where = sites(k, &send, &recv);
 
+	begin_finding(k, pair, only, &send, pair->seq, pair->instances);
 	ct_order_evidence(k, "pairs", "count", pairs);
 	ct_order_sites(k, (struct ct_order_side){ "send", send.site },
 		       (struct ct_order_side){ "recv", recv.site });
@@ -121,14 +119,16 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 		ct_text_rank(rank_of(k, pair->src)).s, (unsigned long long)send.count, from,
 		ct_text_rank(rank_of(k, pair->dst)).s, (unsigned long long)recv.count, to,
 		only >= 0 ? "; it is in every pair that does not match" : "");
-	k->f->line = ct_arena_printf(
-		k->list->memory,
-		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "
-		"op_count=%llu pairs=%u%s",
-		ranks, (unsigned long long)k->comm->hash, (unsigned long long)pair->seq, field,
-		rank_of(k, pair->src), rank_of(k, pair->dst), (unsigned long long)send.count, from,
-		(unsigned long long)recv.count, to, (unsigned long long)pair->instances, pairs,
-		where);
+	ct_order_put_ranks(k);
+	ct_finding_put(k->list, k->f, "seq", "%llu", (unsigned long long)pair->seq);
+	ct_finding_put(k->list, k->f, "field", "%s", field);
+	ct_finding_put(k->list, k->f, "src", "%d", rank_of(k, pair->src));
+	ct_finding_put(k->list, k->f, "dst", "%d", rank_of(k, pair->dst));
+	ct_finding_put(k->list, k->f, "send", "%llu:%s", (unsigned long long)send.count, from);
+	ct_finding_put(k->list, k->f, "recv", "%llu:%s", (unsigned long long)recv.count, to);
+	ct_finding_put(k->list, k->f, "op_count", "%llu", (unsigned long long)pair->instances);
+	ct_finding_put(k->list, k->f, "pairs", "%u", pairs);
+	put_sites(k, send.site, recv.site);
 }
 
 static int are_all_waits_known(const struct ct_model *model, uint32_t slot)
@@ -189,7 +189,7 @@ static void find_awaited(struct ct_order_maker *k)
 int ct_awaited_finding(struct ct_order_maker *k)
 {
 	const struct ct_order_call recv = { .op = CT_OP_Recv, .root = -1 };
-	const char *stopped, *waiting, *named;
+	const char *stopped, *waiting;
 	uint32_t n_stopped = 0, n_waiting = 0, ended = 0;
 	int few;
 
@@ -211,16 +211,16 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	ct_order_ranks(k, 1, !few);
 	ct_order_evidence(k, "stopped", "count", n_stopped);
 	ct_order_evidence(k, "waiting", "count", n_waiting);
-	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
 	k->f->advice = "give all ranks the same number of steps, or agree on it beforehand";
 	k->f->cause = ct_arena_printf(
 		k->list->memory, "rank%s %s exited cleanly, rank%s %s wait%s for messages of %s",
 		n_stopped == 1 ? "" : "s", stopped, n_waiting == 1 ? "" : "s", waiting,
 		n_waiting == 1 ? "s" : "", n_stopped == 1 ? "it" : "them");
-	k->f->line = ct_arena_printf(k->list->memory,
-				     "ranks=%s comm=%016llx stopped=%s by=exit waiting=%s "
-				     "next_op=Recv",
-				     named, (unsigned long long)k->comm->hash, stopped, waiting);
+	ct_order_put_ranks(k);
+	ct_finding_put(k->list, k->f, "stopped", "%s", stopped);
+	ct_finding_put(k->list, k->f, "by", "exit");
+	ct_finding_put(k->list, k->f, "waiting", "%s", waiting);
+	ct_finding_put(k->list, k->f, "next_op", "Recv");
 	return 1;
 }

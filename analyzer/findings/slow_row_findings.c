@@ -40,25 +40,23 @@ static enum ct_finding_kind kind_of(enum ct_slow_kind kind)
 	return CT_FINDING_STRAGGLER;
 }
 
-static const char *who(const struct ct_slow_row *row, const struct ct_finding *f,
-		       struct ct_arena *memory)
+static void put_who(const struct ct_slow_row *row, struct ct_findings *list, struct ct_finding *f)
 {
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	const char *host = ct_host_word(memory, f->hosts[0]);
+	const char *ranks = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);
+	const char *host = ct_host_word(list->memory, f->hosts[0]);
 
-	switch (row->kind) {
-	case CT_SLOW_HOST:
-		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
-	case CT_SLOW_GROUP:
-		return ct_arena_printf(memory, "comm=%016llx ranks=%s",
-				       (unsigned long long)row->comm->hash, ranks);
-	case CT_SLOW_STAGE:
-		return ct_arena_printf(memory, "stage=%u ranks=%s", row->which, ranks);
-	case CT_SLOW_RANK:
-		break;
+	if (row->kind == CT_SLOW_HOST)
+		ct_finding_put(list, f, "host", "%s", host);
+	if (row->kind == CT_SLOW_GROUP)
+		ct_finding_put_comm(list, f, row->comm->hash);
+	if (row->kind == CT_SLOW_STAGE)
+		ct_finding_put(list, f, "stage", "%u", row->which);
+	if (row->kind == CT_SLOW_RANK && row->n == 1) {
+		ct_finding_put(list, f, "rank", "%d", f->ranks[0]);
+		ct_finding_put(list, f, "host", "%s", host);
+	} else {
+		ct_finding_put(list, f, "ranks", "%s", ranks);
 	}
-	return row->n == 1 ? ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host)
-			   : ct_arena_printf(memory, "ranks=%s", ranks);
 }
 
 /* ---- what the loss is ---- */
@@ -250,7 +248,6 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns, loss, cost_ns;
-	struct ct_arena *memory = t->list->memory;
 	uint64_t most = most_of(t, row);
 	uint64_t all = ct_replay_of_run(j, gain, run);
 	double err = j->rows.gain_err_ns;
@@ -260,7 +257,6 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 							    &cost_ns);
 	struct ct_finding *f;
 	struct cores cores;
-	const char *name;
 
 	/* time hidden by compute costs nothing; without a bound, all that is guessed may have been
 	 * hidden */
@@ -296,14 +292,12 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 			    (double)ct_min(ct_replay_of_run(j, row->gain_ns, run), most), "ns",
 			    NAN);
 	f->per_step_ns = (double)loss / in_run;
-	name = who(row, f, memory);
 	say_loss(t, row, f);
 	set_where(t, row, f);
-	f->line = ct_arena_printf(
-		memory, "%s time_lost=%s±%s pct_of_run=%s per_step=%s slow_steps=%u/%u", name,
-		ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
-		ct_text_pct(f->time_lost_pct_of_run).s,
-		ct_text_ns(ct_round_whole(f->per_step_ns)).s, (unsigned)steps, j->engine.n_steps);
+	put_who(row, t->list, f);
+	ct_finding_put_time_lost(t->list, f, "time_lost");
+	ct_finding_put(t->list, f, "per_step", "%s", ct_text_ns(ct_round_whole(f->per_step_ns)).s);
+	ct_finding_put(t->list, f, "slow_steps", "%u/%u", (unsigned)steps, j->engine.n_steps);
 }
 
 /* The rank whose repair alone gains at least half of what repairing all slow ranks gains, or NULL.
@@ -445,9 +439,7 @@ static void add_imbalance(struct slow_findings *t, double ns)
 	} else {
 		ct_finding_set_cause(f, CT_WHY_UNEVEN_WORK);
 	}
-	f->line = ct_arena_printf(t->list->memory, "time_lost=%s±%s pct_of_run=%s",
-				  ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
-				  ct_text_pct(f->time_lost_pct_of_run).s);
+	ct_finding_put_time_lost(t->list, f, "time_lost");
 }
 
 int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_model *model,

@@ -117,15 +117,15 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 				      host, f->n_hosts > 1 ? " and others" : "",
 				      ct_prose_bytes((uint64_t)(s->ethernet + s->ipoib)).s);
 	f->command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
-	f->line = ct_arena_printf(memory,
-				  "hosts=%zu host=%s ranks=%s ethernet=%s ipoib=%s infiniband=%s "
-				  "needed>=%s%s%s%s%s",
-				  f->n_hosts, host, ranks, ct_text_bytes((uint64_t)s->ethernet).s,
-				  ct_text_bytes((uint64_t)s->ipoib).s,
-				  ct_text_bytes((uint64_t)s->rdma).s,
-				  ct_text_bytes((uint64_t)s->crossed).s, s->reason ? " " : "",
-				  s->reason ? s->reason->fact + 4 : "", s->reason ? "=" : "",
-				  s->reason ? s->value : "");
+	ct_finding_put(list, f, "hosts", "%zu", f->n_hosts);
+	ct_finding_put(list, f, "host", "%s", host);
+	ct_finding_put(list, f, "ranks", "%s", ranks);
+	ct_finding_put(list, f, "ethernet", "%s", ct_text_bytes((uint64_t)s->ethernet).s);
+	ct_finding_put(list, f, "ipoib", "%s", ct_text_bytes((uint64_t)s->ipoib).s);
+	ct_finding_put(list, f, "infiniband", "%s", ct_text_bytes((uint64_t)s->rdma).s);
+	ct_finding_put(list, f, "needed_min", "%s", ct_text_bytes((uint64_t)s->crossed).s);
+	if (s->reason)
+		ct_finding_put(list, f, s->reason->fact + 4, "%s", s->value);
 	ct_finding_evidence(list, f, "needed_at_least", s->crossed, "bytes", NAN);
 	ct_finding_evidence(list, f, "ethernet", s->ethernet, "bytes", NAN);
 	ct_finding_evidence(list, f, "ip_over_infiniband", s->ipoib, "bytes", NAN);

@@ -215,44 +215,40 @@ static void set_pattern(const struct stall_search *s, const struct ct_stall_patt
 	ct_finding_explain(s->t, f, s->slots, 1, s->threshold_ns);
 }
 
-/* "n=7", "n=6 of=8": the rule has eight from the first to the last; "n=7 outside=1": and one before
- * or behind them. */
-static const char *count_text(const struct ct_stall_pattern *p, const struct cost *cost, int each,
-			      struct ct_arena *memory)
+/* n=7; n=6 of=8: the rule has eight from the first to the last; n=7 outside=1: and one before or
+ * behind them. */
+static void put_count(struct ct_findings *list, struct ct_finding *f,
+		      const struct ct_stall_pattern *p, const struct cost *cost, int each)
 {
-	const char *text = ct_arena_printf(memory, "n=%u", p->n);
-
+	ct_finding_put(list, f, "n", "%u", p->n);
 	if (!each && cost->loss.expected && cost->loss.expected != p->n)
-		text = ct_arena_printf(memory, "%s of=%u", text, cost->loss.expected);
+		ct_finding_put(list, f, "of", "%u", cost->loss.expected);
 	if (cost->outside)
-		text = ct_arena_printf(memory, "%s outside=%u", text, cost->outside);
-	return text;
+		ct_finding_put(list, f, "outside", "%u", cost->outside);
 }
 
-static void set_line(const struct stall_search *s, const struct ct_stall_pattern *p,
-		     const struct cost *cost, const char *who, int each, struct ct_finding *f)
+static void put_pattern(const struct stall_search *s, const struct ct_stall_pattern *p,
+			const struct cost *cost, int each, struct ct_finding *f)
 {
-	struct ct_arena *memory = s->t->list->memory;
-	const char *every = period_text(p, memory), *count = count_text(p, cost, each, memory);
-	uint32_t n = p->n + cost->outside;
+	struct ct_findings *list = s->t->list;
+	const uint32_t first = s->t->steps->first, n = p->n + cost->outside;
 
-	f->line = ct_arena_printf(
-		memory, "%s every=%s stall=%s±%s %s time_lost=%s±%s pct_of_run=%s steps=%u..%u",
-		who, every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
-		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count,
-		ct_text_ns(f->time_lost_ns).s, ct_text_ns(f->time_lost_err_ns).s,
-		ct_text_pct(f->time_lost_pct_of_run).s, s->t->steps->first + p->first,
-		s->t->steps->first + p->last);
+	ct_finding_put(list, f, "every", "%s", period_text(p, list->memory));
+	ct_finding_put_err(list, f, "stall", ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
+			   ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s);
+	put_count(list, f, p, cost, each);
+	ct_finding_put_time_lost(list, f, "time_lost");
+	ct_finding_put(list, f, "steps", "%u..%u", first + p->first, first + p->last);
 }
 
-static const char *who_text(const struct stall_search *s, const struct ct_finding *f)
+static void put_who(const struct stall_search *s, struct ct_finding *f)
 {
-	struct ct_arena *memory = s->t->list->memory;
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	const char *host = f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
+	struct ct_findings *list = s->t->list;
 
-	return ct_arena_printf(memory, "%s=%s%s%s", f->n_ranks == 1 ? "rank" : "ranks", ranks,
-			       f->n_hosts == 1 ? " host=" : "", host);
+	ct_finding_put(list, f, f->n_ranks == 1 ? "rank" : "ranks", "%s",
+		       ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8));
+	if (f->n_hosts == 1)
+		ct_finding_put(list, f, "host", "%s", ct_host_word(list->memory, f->hosts[0]));
 }
 
 /* ---- one rank ---- */
@@ -265,7 +261,8 @@ static void add_periodic(const struct stall_search *s, uint32_t slot,
 	s->taken[slot] = 1;
 	set_ranks(s, f);
 	set_pattern(s, p, cost, f);
-	set_line(s, p, cost, who_text(s, f), 0, f);
+	put_who(s, f);
+	put_pattern(s, p, cost, 0, f);
 }
 
 /* The list already has stragglers with all their cost; a rank that is late in single steps may
@@ -318,15 +315,14 @@ static void add_rotating(const struct stall_search *s, const struct ct_stall_pat
 			 const struct cost *cost, int each)
 {
 	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_ROTATING_STALLS);
-	const char *who;
 
 	set_ranks(s, f);
 	set_pattern(s, p, cost, f);
 	ct_finding_set_cause(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
 							       : CT_WHY_STALLS_BY_TURNS);
-	who = ct_arena_printf(s->t->list->memory, "%s%s", who_text(s, f),
-			      each ? " each=yes" : " each=no");
-	set_line(s, p, cost, who, each, f);
+	put_who(s, f);
+	ct_finding_put(s->t->list, f, "each", each ? "yes" : "no");
+	put_pattern(s, p, cost, each, f);
 }
 
 /* Ranks with a charge that is one of the events. */

@@ -182,7 +182,7 @@ static const char *pattern_of(const struct ct_time_structure *t, const struct ct
 									       : "part-of-run";
 }
 
-/* "when=all steps=0..198 pattern=persistent", in addition to the line. Without times for a rank
+/* when=all steps=0..198 pattern=persistent. Without times for a rank
  * that is late in three quarters of the steps or more. */
 static void set_interval(const struct ct_time_structure *t, struct ct_finding *f)
 {
@@ -192,9 +192,10 @@ static void set_interval(const struct ct_time_structure *t, struct ct_finding *f
 	if (strcmp(pattern, "persistent") != 0)
 		when = ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
 				       ct_text_ns(f->end_at_ns).s);
-	f->line = ct_arena_printf(memory, "%s when=%s steps=%llu..%llu pattern=%s", f->line, when,
-				  (unsigned long long)f->step_first,
-				  (unsigned long long)f->step_last, pattern);
+	ct_finding_put(t->list, f, "when", "%s", when);
+	ct_finding_put(t->list, f, "steps", "%llu..%llu", (unsigned long long)f->step_first,
+		       (unsigned long long)f->step_last);
+	ct_finding_put(t->list, f, "pattern", "%s", pattern);
 }
 
 static int is_whole_run(const struct ct_time_structure *t, const struct ct_finding *f)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* XX(code, how bad it is, title) */
 #define CT_VERDICT_MAP(XX)                                                                         \
@@ -111,6 +112,12 @@ struct ct_report_verdict {
 	const struct ct_finding *about; /* NULL: no finding */
 };
 
+/* A figure in words: key=value. The texts live as long as the report. */
+struct ct_finding_pair {
+	const char *key, *value;
+	const char *err; /* NULL: exact, or not known */
+};
+
 struct ct_evidence {
 	const char *name, *unit;
 	double value;
@@ -155,9 +162,13 @@ struct ct_finding {
 	struct ct_finding_site {
 		const char *whose, *site;
 	} sites[2];
-	const char *line; /* greppable "key=value ..." between kind and severity in text */
+	struct ct_finding_pair *pairs;
+	size_t n_pairs;
 	struct ct_evidence *evidence;
 	size_t n_evidence;
 };
+
+/* The pairs in a line: "key=value key_err=error ...". A value of several words is quoted. */
+void ct_finding_write(const struct ct_finding *finding, FILE *out);
 
 #endif

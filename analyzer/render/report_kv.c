@@ -2,7 +2,6 @@
 /* report_kv.c — what was found, one line each, for grep and awk: a word, then key=value. */
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,76 +39,6 @@ static void write_check(struct ct_text *text, const struct ct_report_expectation
 		     where);
 }
 
-/* ---- a finding's figures ---- */
-
-/* The length of a key with "=", "<=" behind it; 0: this is none. */
-static size_t key_of(const char *word, size_t len, const char **value)
-{
-	size_t n = 0;
-
-	while (n < len && ((word[n] >= 'a' && word[n] <= 'z') || word[n] == '_'))
-		n++;
-	*value = word + n + (n < len && word[n] == '<');
-	if (!n || *value >= word + len || **value != '=')
-		return 0;
-	++*value;
-	return n;
-}
-
-/* A value of several words, quoted as a shell and JSON would. */
-static void put_value(const char *value, size_t len, FILE *out)
-{
-	const int is_plain = !memchr(value, ' ', len) && !memchr(value, '"', len);
-
-	if (!is_plain)
-		fputc('"', out);
-	for (size_t i = 0; i < len; i++) {
-		if (value[i] == '"' || value[i] == '\\')
-			fputc('\\', out);
-		fputc(value[i], out);
-	}
-	if (!is_plain)
-		fputc('"', out);
-}
-
-/* "time_lost<=2ms±1ms" is time_lost_max=2ms time_lost_max_err=1ms; words without a key go with the
- * value before them. */
-static void put_pair(const char *key, size_t n, const char *value, const char *end, FILE *out)
-{
-	static const char with_error[] = "±";
-	const char *most = value - 2 >= key && value[-2] == '<' ? "_max" : "";
-	const char *err = memmem(value, (size_t)(end - value), with_error, sizeof(with_error) - 1);
-
-	fprintf(out, " %.*s%s=", (int)n, key, most);
-	put_value(value, (size_t)((err ? err : end) - value), out);
-	if (err)
-		fprintf(out, " %.*s%s_err=%.*s", (int)n, key, most,
-			(int)(end - err - (ptrdiff_t)sizeof(with_error) + 1),
-			err + sizeof(with_error) - 1);
-}
-
-static void put_pairs(const char *line, FILE *out)
-{
-	const char *key = NULL, *value = NULL, *next, *after;
-	size_t n = 0;
-
-	for (const char *word = line; *word; word = next + (*next == ' ')) {
-		size_t of;
-
-		next = strchrnul(word, ' ');
-		of = key_of(word, (size_t)(next - word), &after);
-		if (!of)
-			continue;
-		if (key)
-			put_pair(key, n, value, word - 1, out);
-		key = word;
-		n = of;
-		value = after;
-	}
-	if (key)
-		put_pair(key, n, value, line + strlen(line), out);
-}
-
 static void write_finding(struct ct_text *text, const struct ct_finding *f)
 {
 	char *pairs = NULL;
@@ -118,11 +47,11 @@ static void write_finding(struct ct_text *text, const struct ct_finding *f)
 
 	if (!out)
 		return;
-	put_pairs(f->line ? f->line : "", out);
+	ct_finding_write(f, out);
 	if (fclose(out) == 0)
-		ct_text_line(text, CT_COLOR_NONE, "%s%s severity=%s confidence=%s",
-			     ct_finding_name(f->kind), pairs, ct_severity_name(f->severity),
-			     ct_confidence_name(f->confidence));
+		ct_text_line(text, CT_COLOR_NONE, "%s %s%sseverity=%s confidence=%s",
+			     ct_finding_name(f->kind), pairs, f->n_pairs ? " " : "",
+			     ct_severity_name(f->severity), ct_confidence_name(f->confidence));
 	free(pairs);
 }
 

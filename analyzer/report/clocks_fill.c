@@ -203,9 +203,10 @@ static void add_finding(const struct ct_model *model, const uint8_t *guilty,
 	ct_finding_evidence(list, f, "hosts_not_related", failed, "count", NAN);
 	hosts = list_hosts(f, report->memory);
 	f->headline = ct_arena_printf(report->memory, "clocks of %s contradict others'", hosts);
-	f->line = ct_arena_printf(report->memory, "hosts=%s by=%s at=%s failed=%u", hosts,
-				  by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a",
-				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed);
+	ct_finding_put(list, f, "hosts", "%s", hosts);
+	ct_finding_put(list, f, "by", "%s", by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a");
+	ct_finding_put(list, f, "at", "%s", by_time ? ct_text_ns(f->begin_at_ns).s : "n/a");
+	ct_finding_put(list, f, "failed", "%u", failed);
 }
 
 /* Two hosts that are both related by way of others: do they contradict each other by more than all

@@ -22,8 +22,23 @@ static int is_inside(const struct ct_timeline_index *tl_index, const struct ct_f
 	       (f->end_at_ns == CT_UNKNOWN || f->end_at_ns >= tl_index->from_ns);
 }
 
+/* free() it; NULL: it has no figures, or out of memory. */
+static char *text_of(const struct ct_finding *f)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = f->n_pairs ? open_memstream(&text, &size) : NULL;
+
+	if (out) {
+		ct_finding_write(f, out);
+		fclose(out);
+	}
+	return text;
+}
+
 /* Words of a finding, each under its key. */
-static void add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_finding *f)
+static void add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_finding *f,
+		      const char *text)
 {
 	char hosts[512];
 	const struct {
@@ -36,7 +51,7 @@ static void add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_
 		{ CT_ARG_cause, f->cause },
 		{ CT_ARG_advice, f->advice },
 		{ CT_ARG_command, f->command },
-		{ CT_ARG_text, f->line },
+		{ CT_ARG_text, text },
 		{ CT_ARG_hosts, f->n_hosts ? hosts : NULL },
 	};
 	size_t at = 0;
@@ -87,8 +102,11 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 		.category = CT_CATEGORY_FINDING,
 		.instant = 1,
 	};
+	char *text;
 
-	add_words(&args, pen, f);
+	text = text_of(f);
+	add_words(&args, pen, f, text);
+	free(text);
 	slice.n_frames = add_sites(pen, f, frames);
 	ct_args_int(&args, CT_ARG_finding, f->id);
 	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->tl_index, f->comm_hash));

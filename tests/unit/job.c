@@ -317,6 +317,17 @@ const struct ct_finding *job_finding(const struct ct_report *report, enum ct_fin
 	return NULL;
 }
 
+const char *job_pairs(const struct ct_finding *finding)
+{
+	static char line[4096];
+	FILE *out = fmemopen(line, sizeof(line), "w");
+
+	assert_non_null(out);
+	ct_finding_write(finding, out);
+	assert_int_equal(fclose(out), 0);
+	return line;
+}
+
 char *job_text(const struct ct_report *report, int info)
 {
 	const struct ct_text_style style = { .verbose = 1 };

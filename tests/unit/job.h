@@ -90,6 +90,9 @@ struct ct_report *job_report(const struct job *job, int restart);
 /* The finding of a kind, NULL if there is none. */
 const struct ct_finding *job_finding(const struct ct_report *report, enum ct_finding_kind kind);
 
+/* Its figures in a line, as ct_finding_write() has it; valid until the next call. */
+const char *job_pairs(const struct ct_finding *finding);
+
 /* What ct_report_text(), or (info) ct_info_text(), writes; to be freed. */
 char *job_text(const struct ct_report *report, int info);
 

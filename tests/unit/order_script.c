@@ -283,7 +283,7 @@ char *order_found(const struct ct_report *report)
 		case CT_FINDING_EXTRA_OP:
 		case CT_FINDING_UNEVEN_INPUT:
 			fprintf(f, "%s %s confidence=%s\n", ct_finding_name(found->kind),
-				found->line, ct_confidence_name(found->confidence));
+				job_pairs(found), ct_confidence_name(found->confidence));
 			break;
 		default:
 			break;

@@ -46,7 +46,6 @@ static struct ct_finding *add(enum ct_finding_kind kind, enum ct_why why, int n)
 	ct_finding_ranks(&list, f, both, (size_t)n);
 	f->hosts = hosts;
 	f->n_hosts = (size_t)n;
-	f->line = "who=somebody";
 	f->headline = "somebody";
 	ct_finding_set_cause(f, why);
 	return f;

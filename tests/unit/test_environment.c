@@ -115,7 +115,7 @@ static void exactly_what_differs_is_listed_with_who_has_what(void **state)
 	f = job_finding(r, CT_FINDING_ENVIRONMENT_DIFFERS);
 	assert_non_null(f);
 	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
-	assert_non_null(strstr(f->line, "names=env.NCCL_ALGO,nvidia.driver "));
+	assert_non_null(strstr(job_pairs(f), "names=env.NCCL_ALGO,nvidia.driver "));
 	assert_null(strstr(f->cause, "affinity"));
 	/* 3 by the algorithm; of the driver two have one and two another: no rank is odd, all are
 	 * named */

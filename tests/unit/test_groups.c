@@ -223,7 +223,7 @@ static void a_contradiction_inside_a_group_is_found(void **state)
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], 2);
-	assert_non_null(strstr(f->line, "seq=61 field=count"));
+	assert_non_null(strstr(job_pairs(f), "seq=61 field=count"));
 	ct_report_free(report);
 }
 

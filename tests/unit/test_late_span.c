@@ -107,8 +107,9 @@ static void expect(void **state, uint64_t slow, double from, double to, const ch
 	assert_float_equal((double)f->begin_at_ns / run, from, 0.05);
 	assert_float_equal((double)f->end_at_ns / run, to, 0.05);
 	snprintf(words, sizeof(words), "pattern=%s", pattern);
-	assert_non_null(strstr(f->line, words));
-	assert_true((strstr(f->line, "when=all ") != NULL) == (strcmp(pattern, "persistent") == 0));
+	assert_non_null(strstr(job_pairs(f), words));
+	assert_true((strstr(job_pairs(f), "when=all ") != NULL) ==
+		    (strcmp(pattern, "persistent") == 0));
 	ct_report_free(report);
 	fx_teardown(state);
 	fx_setup(state);

@@ -85,7 +85,7 @@ static void contradictions_of_operations_without_a_time_are_found(void **state)
 	f = job_finding(report, CT_FINDING_MISMATCH);
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 1);
-	assert_non_null(strstr(f->line, "seq=10 "));
+	assert_non_null(strstr(job_pairs(f), "seq=10 "));
 	ct_report_free(report);
 }
 

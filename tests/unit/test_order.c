@@ -161,7 +161,7 @@ static const struct order_case cases[] = {
 	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
 		  IN("3", 14, 600) "end 0-3 killed\n",
 	  "HANG: EXTRA_OP: rank 3 (host0) called an extra AllReduce #13",
-	  "EXTRA_OP ranks=3 seq<=13 count=500 more=1 confidence=medium" },
+	  "EXTRA_OP ranks=3 seq_max=13 count=500 more=1 confidence=medium" },
 	{ "once_more_in_a_loop_and_then_another_is_no_habit",
 	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
 		  IN("3", 14, 700) "end 0-3 killed\n",
@@ -211,7 +211,7 @@ static const struct order_case cases[] = {
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
 				  "3 w 13 AllReduce 500 float32 sum - step in\nend 0-3 killed\n",
 	  "HANG: EXTRA_OP: rank 3 (host0) called an extra AllReduce #13",
-	  "EXTRA_OP ranks=3 seq<=13 count=500 more=1 confidence=medium" },
+	  "EXTRA_OP ranks=3 seq_max=13 count=500 more=1 confidence=medium" },
 	{ "what_fits_the_loop_for_once_is_left_out_by_habit_only_if_it_came_no_further",
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step\n"
 				  "3 w 13 AllReduce 700 float32 sum - step\n0-3 w 14 AllReduce 700 "
@@ -233,19 +233,19 @@ static const struct order_case cases[] = {
 	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
 	       "0-2 w 11-20 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
 	       "3 w 12-21 AllReduce 100 float32 sum - step\n",
-	  "MISMATCH", "EXTRA_OP ranks=3 seq<=10 op=AllReduce count=100 more=1" },
+	  "MISMATCH", "EXTRA_OP ranks=3 seq_max=10 op=AllReduce count=100 more=1" },
 	{ "one_left_out_among_equal_ones_tells_by_how_far_they_came",
 	  FOUR "3 w 10 AllGather 9 float32 - - step\n0-2 w 10 AllReduce 100 float32 sum - step\n"
 	       "3 w 11-20 AllReduce 100 float32 sum - step\n0-2 w 11 AllGather 9 float32 - - step\n"
 	       "0-2 w 12-21 AllReduce 100 float32 sum - step\n",
-	  "MISMATCH", "SKIPPED_OP ranks=3 seq<=10 op=AllReduce count=100 left_out=1" },
+	  "MISMATCH", "SKIPPED_OP ranks=3 seq_max=10 op=AllReduce count=100 left_out=1" },
 	{ "one_too_many_among_equal_ones_tells_by_what_comes_much_later",
 	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
 	       "0-2 w 11-40 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
 	       "3 w 12-41 AllReduce 100 float32 sum - step\n0-2 w 41 AllGather 9 float32 - - step\n"
 	       "0-2 w 42-70 AllReduce 100 float32 sum - step\n3 w 42 AllGather 9 float32 - - step\n"
 	       "3 w 43-71 AllReduce 100 float32 sum - step\n",
-	  "MISMATCH", "EXTRA_OP ranks=3 seq<=10 op=AllReduce count=100 more=1 op_count=4" },
+	  "MISMATCH", "EXTRA_OP ranks=3 seq_max=10 op=AllReduce count=100 more=1 op_count=4" },
 	{ "two_that_are_exchanged_among_equal_ones_are_other_calls",
 	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
 	       "0-2 w 11-20 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"

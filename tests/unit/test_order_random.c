@@ -156,10 +156,10 @@ static void a_rank_that_left_one_out_is_named_or_no_one(void **state)
 				continue;
 			if (f->n_ranks != 1 || f->ranks[0] != 1 || f->kind == CT_FINDING_EXTRA_OP)
 				fail_msg("run %u: %s %s of\n%s", run, ct_finding_name(f->kind),
-					 f->line, p.text);
+					 job_pairs(f), p.text);
 			named += f->kind == CT_FINDING_SKIPPED_OP;
 			snprintf(where, sizeof(where), " seq=%d ", p.skipped);
-			exact += f->kind == CT_FINDING_SKIPPED_OP && strstr(f->line, where);
+			exact += f->kind == CT_FINDING_SKIPPED_OP && strstr(job_pairs(f), where);
 		}
 		free(p.text);
 		ct_report_free(report);
@@ -198,8 +198,8 @@ static void many_places_are_distinguished(void **state)
 	f = job_finding(report, CT_FINDING_SKIPPED_OP);
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 2);
-	assert_non_null(strstr(f->line, " seq=195 "));
-	assert_non_null(strstr(f->line, "site_theirs=place196 site_others=place195"));
+	assert_non_null(strstr(job_pairs(f), " seq=195 "));
+	assert_non_null(strstr(job_pairs(f), "site_theirs=place196 site_others=place195"));
 	free(p.text);
 	ct_report_free(report);
 }

@@ -78,7 +78,7 @@ static void errors_that_grew_are_reported_by_how_bad_they_are(void **state)
 			snprintf(expected, sizeof(expected), "host=host0 port=mlx5_1/1 %s=%llu in=",
 				 ct_port_counters[cases[i].counter].name,
 				 (unsigned long long)cases[i].grew);
-			assert_memory_equal(f->line, expected, strlen(expected));
+			assert_memory_equal(job_pairs(f), expected, strlen(expected));
 			assert_string_equal(f->evidence[0].name,
 					    ct_port_counters[cases[i].counter].name);
 			assert_true(f->evidence[0].value == (double)cases[i].grew);
@@ -111,7 +111,7 @@ static void a_port_that_carries_nothing_is_of_little_interest_and_one_without_a_
 	assert_non_null(f);
 	assert_int_equal(f->severity, CT_SEVERITY_INFO);
 	assert_int_equal(f->confidence, CT_CONFIDENCE_LOW);
-	assert_non_null(strstr(f->line, "port=mlx5_1/1"));
+	assert_non_null(strstr(job_pairs(f), "port=mlx5_1/1"));
 	assert_int_equal(r->n_findings, 1);
 	/* it is no verdict */
 	assert_int_equal(r->verdict.code, CT_VERDICT_NOT_COMMUNICATION);
@@ -140,7 +140,7 @@ static void no_more_than_the_worst_ports_are_findings(void **state)
 	}
 	r = report(HOUR_NS + 1);
 	assert_int_equal(r->n_findings, 8);
-	assert_non_null(strstr(r->findings[0].line, "port=mlx5_29/1 "));
+	assert_non_null(strstr(job_pairs(&r->findings[0]), "port=mlx5_29/1 "));
 	assert_int_equal(r->transport[0].ib_errors, 30001);
 	ct_report_free(r);
 }
@@ -241,9 +241,9 @@ static void traffic_over_ethernet_beside_idle_infiniband_is_reported(void **stat
 			assert_int_equal(f->n_ranks, 4);
 			assert_true(f->evidence[0].value == 2 * NEEDED);
 			if (cases[i].setting)
-				assert_non_null(strstr(f->line, cases[i].setting + 4));
+				assert_non_null(strstr(job_pairs(f), cases[i].setting + 4));
 			else
-				assert_null(strstr(f->line, "NCCL_"));
+				assert_null(strstr(job_pairs(f), "NCCL_"));
 		}
 		ct_report_free(r);
 	}

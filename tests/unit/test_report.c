@@ -306,7 +306,7 @@ static void contradiction_comes_first(void **state)
 	assert_int_equal(f->kind, CT_FINDING_MISMATCH);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], 2);
-	assert_non_null(strstr(f->line, "seq=50 field=op theirs=Barrier others=AllReduce"));
+	assert_non_null(strstr(job_pairs(f), "seq=50 field=op theirs=Barrier others=AllReduce"));
 	assert_int_equal(report->comms[0].first_difference, 50);
 	f = &report->findings[1];
 	assert_int_equal(f->kind, CT_FINDING_STRAGGLER);

@@ -97,7 +97,7 @@ static void lost_records_are_reported_and_no_rank_is_judged_by_the_rest(void **s
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], 1);
-	assert_non_null(strstr(f->line, "records=25 "));
+	assert_non_null(strstr(job_pairs(f), "records=25 "));
 	assert_non_null(strstr(f->advice, "COMMTRACE_RING_MB"));
 	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
 	assert_int_equal(report->verdict.confidence, CT_CONFIDENCE_MEDIUM);
@@ -229,8 +229,8 @@ static void damaged_file_is_to_be_copied_again(void **state)
 	report = job_report(&job, -1);
 	f = job_finding(report, CT_FINDING_DROPPED_RECORDS);
 	assert_non_null(f);
-	assert_non_null(strstr(f->line, "records=unknown "));
-	assert_non_null(strstr(f->line, "pct_of_run=n/a"));
+	assert_non_null(strstr(job_pairs(f), "records=unknown "));
+	assert_non_null(strstr(job_pairs(f), "pct_of_run=n/a"));
 	assert_non_null(strstr(f->advice, "copy it again"));
 	assert_non_null(strstr(f->advice, ".seg"));
 	assert_null(strstr(f->advice, "COMMTRACE_RING_MB"));

@@ -394,7 +394,7 @@ static void good_overlap_is_no_finding_in_100_seeds(void **state)
 		report = play_alone(&s, &t);
 		if (report->n_findings)
 			fail_msg("seed %u: %s %s", seed, ct_finding_name(report->findings[0].kind),
-				 report->findings[0].line);
+				 job_pairs(&report->findings[0]));
 		assert_int_equal(report->verdict.code, CT_VERDICT_NOT_COMMUNICATION);
 		ct_report_free(report);
 	}
@@ -455,7 +455,7 @@ static void the_suggested_size_gains_what_is_reported(void **state)
 		report = play_alone(&s, &t);
 		f = job_finding(report, CT_FINDING_BUCKETS);
 		assert_non_null(f);
-		assert_non_null(strstr(f->line, problems[k]));
+		assert_non_null(strstr(job_pairs(f), problems[k]));
 		assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
 		assert_true(f->time_lost_pct_of_run > 2);
 		ct_report_free(report);

@@ -159,7 +159,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_true(slow->bubble_ns < slow->ideal_ns);
 	f = job_finding(report, CT_FINDING_EXPOSED_COMM);
 	assert_non_null(f);
-	assert_non_null(strstr(f->line, "role=pp pipelines=2"));
+	assert_non_null(strstr(job_pairs(f), "role=pp pipelines=2"));
 	assert_int_equal(f->n_ranks, 0);
 	assert_true(f->time_lost_pct_of_run > 5);
 	assert_int_equal(report->verdict.code, CT_VERDICT_SLOW_STAGE);
@@ -175,8 +175,8 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_true(f->step_last > 0 && f->step_last != CT_UNKNOWN);
 	assert_true(f->gpu_seconds > 0);
 	assert_int_equal(f->why, CT_WHY_LONG_STAGE);
-	assert_non_null(strstr(f->line, "when=all"));
-	assert_non_null(strstr(f->line, "pattern=persistent"));
+	assert_non_null(strstr(job_pairs(f), "when=all"));
+	assert_non_null(strstr(job_pairs(f), "pattern=persistent"));
 	/* more work for the others gains less than work that is gone */
 	moved = ct_finding_fact(f, "gain_if_moved");
 	assert_true(moved > 0 && moved < 0.9 * (double)f->time_lost_ns);
@@ -235,8 +235,8 @@ static void communicators_that_are_alike_are_reported_once(void **state)
 		if (f->kind != CT_FINDING_EXPOSED_COMM)
 			continue;
 		n++;
-		named[0] += strstr(f->line, " role=pp comms=2/2 ") != NULL;
-		named[1] += strstr(f->line, " role=dp comms=4/4 ") != NULL;
+		named[0] += strstr(job_pairs(f), " role=pp comms=2/2 ") != NULL;
+		named[1] += strstr(job_pairs(f), " role=dp comms=4/4 ") != NULL;
 	}
 	assert_int_equal(n, 2);
 	assert_int_equal(named[0], 1);

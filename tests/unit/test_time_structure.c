@@ -455,7 +455,7 @@ static void a_straggler_has_its_steps(void **state)
 	assert_non_null(f);
 	assert_in_range(f->step_first, 0, 4);
 	assert_in_range(f->step_last, 194, 199);
-	assert_non_null(strstr(f->line, "pattern=persistent"));
+	assert_non_null(strstr(job_pairs(f), "pattern=persistent"));
 	assert_true(isnan(f->gpu_seconds)); /* there is no GPU */
 	assert_int_equal(report->steps.items[100].last_rank, 5);
 	ct_report_free(report);
@@ -476,7 +476,7 @@ static void a_straggler_of_a_part_of_the_run_has_that_part(void **state)
 	assert_non_null(f);
 	assert_in_range(f->step_first, 95, 103);
 	assert_in_range(f->step_last, 194, 199);
-	assert_non_null(strstr(f->line, "pattern=part-of-run"));
+	assert_non_null(strstr(job_pairs(f), "pattern=part-of-run"));
 	/* it is why the steps became longer */
 	assert_null(job_finding(report, CT_FINDING_CHANGE_POINT));
 	ct_report_free(report);

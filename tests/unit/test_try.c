@@ -123,7 +123,7 @@ static int is_advised(const char *words)
 
 		assert_int_equal(f->kind, CT_FINDING_ADVICE);
 		assert_int_equal(f->severity, CT_SEVERITY_INFO);
-		assert_true(f->headline && f->advice && f->line && f->n_evidence == 1);
+		assert_true(f->headline && f->advice && f->n_pairs == 1 && f->n_evidence == 1);
 		assert_true(strlen(f->headline) < 73);
 		found |= strstr(f->advice, words) || strstr(f->headline, words);
 	}
