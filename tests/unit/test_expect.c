@@ -20,8 +20,8 @@
 static struct ct_report report;
 static struct ct_report_op ops[8];
 static struct ct_report_comm comms[3] = {
-	{ .hash = 1, .n_hosts = 1, .peak = { 450e9, "NVLink" } },
-	{ .hash = 2, .n_hosts = 2, .peak = { 50e9, "one port" } },
+	{ .hash = 1, .n_hosts = 1, .peak = { .Bps = 450e9, .from = "NVLink" } },
+	{ .hash = 2, .n_hosts = 2, .peak = { .Bps = 50e9, .from = "one port" } },
 	{ .hash = 3 },
 };
 
@@ -286,10 +286,19 @@ static void each_threshold_of_each_profile_is_met_and_missed(void **state)
 {
 	enum { NVLINK, PCIE, INFINIBAND, DECLARED };
 	static struct ct_report_comm of[] = {
-		{ .hash = 1, .n_hosts = 1, .peak = { 450e9, "NVLink", "nvlink" } },
-		{ .hash = 2, .n_hosts = 1, .peak = { 24e9, "PCIe", "pcie" } },
-		{ .hash = 3, .n_hosts = 2, .peak = { 50e9, "one port", "infiniband" } },
-		{ .hash = 4, .n_hosts = 2, .peak = { 50e9, "declared", "infiniband", 1 } },
+		{ .hash = 1,
+		  .n_hosts = 1,
+		  .peak = { .Bps = 450e9, .from = "NVLink", .via = "nvlink" } },
+		{ .hash = 2, .n_hosts = 1, .peak = { .Bps = 24e9, .from = "PCIe", .via = "pcie" } },
+		{ .hash = 3,
+		  .n_hosts = 2,
+		  .peak = { .Bps = 50e9, .from = "one port", .via = "infiniband" } },
+		{ .hash = 4,
+		  .n_hosts = 2,
+		  .peak = { .Bps = 50e9,
+			    .from = "declared",
+			    .via = "infiniband",
+			    .is_declared = 1 } },
 	};
 	static const struct {
 		const char *profile, *rule;

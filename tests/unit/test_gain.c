@@ -48,7 +48,7 @@ static struct ct_report *read_both(const char *one, const char *other)
 {
 	const char *const paths[] = { fx_path(one), fx_path(other) };
 	struct ct_analyze_options how = CT_ANALYZE_DEFAULTS;
-	struct ct_report *report;
+	struct ct_report *report = NULL;
 	struct ct_err err = { 0 };
 	struct ct_run *run;
 
