@@ -2,16 +2,17 @@
 #include "tools/synth/options.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <jansson.h>
-#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/workload/arguments.h"
 #include "trace/path.h"
 
 #define USAGE 2
+#define RANKS_MOST 65536 /* size: ranks of a generated run */
 
 enum synth_option {
 	KEY_TRUTH = 256,
@@ -96,36 +97,32 @@ struct parse {
 	int hosts, gpus;
 };
 
-static uint64_t whole(struct argp_state *state, const char *name, const char *arg, uint64_t least,
-		      uint64_t most)
+#define AT(field) offsetof(struct ct_synth_options, field)
+
+/* Options that set one field each. */
+static const struct ct_argument fields[] = {
+	{ KEY_SEED, CT_ARGUMENT_U64, AT(job.seed), 0, UINT64_MAX },
+	{ KEY_PER_PROCESS, CT_ARGUMENT_INT, AT(per_process), 1, 64 },
+	{ KEY_STEPS, CT_ARGUMENT_U64, AT(job.steps), 1, 100000000 },
+	{ KEY_WORKLOAD, CT_ARGUMENT_TEXT, AT(job.name), 0, 0 },
+	{ KEY_TP, CT_ARGUMENT_INT, AT(job.tp), 1, RANKS_MOST },
+	{ KEY_PP, CT_ARGUMENT_INT, AT(job.pp), 1, RANKS_MOST },
+	{ KEY_DP, CT_ARGUMENT_INT, AT(job.dp), 1, RANKS_MOST },
+	{ KEY_OFFSET, CT_ARGUMENT_REAL, AT(offset_ms), 0, 1000000 },
+	{ KEY_DRIFT, CT_ARGUMENT_REAL, AT(drift_ppm), 0, 10000 },
+	{ KEY_WANDER, CT_ARGUMENT_REAL, AT(wander_ppb), 0, 100000 },
+	{ KEY_JITTER, CT_ARGUMENT_REAL, AT(jitter_us), 0, 100000 },
+	{ KEY_SKEW, CT_ARGUMENT_REAL, AT(world.end_skew_us), 0, 1000000 },
+	{ KEY_SKEW_FIXED, CT_ARGUMENT_REAL, AT(world.end_skew_fixed_us), 0, 1000000 },
+	{ KEY_NOISE, CT_ARGUMENT_REAL, AT(world.noise_pct), 0, 100 },
+	{ KEY_SPREAD, CT_ARGUMENT_REAL, AT(world.spread_pct), 0, 90 },
+	{ KEY_GIVE_UP, CT_ARGUMENT_REAL, AT(give_up_s), 0, 1000000 },
+	{ 0 }
+};
+
+static int accepts(enum ct_fault_kind kind)
 {
-	char *end;
-	unsigned long long number;
-
-	errno = 0;
-	number = strtoull(arg, &end, 10);
-	if (errno || end == arg || *end || arg[0] == '-' || number < least || number > most)
-		argp_error(state, "--%s: '%s' is not a whole number from %llu to %llu", name, arg,
-			   (unsigned long long)least, (unsigned long long)most);
-	return number;
-}
-
-static double real(struct argp_state *state, const char *name, const char *arg, double most)
-{
-	char *end;
-	double number = strtod(arg, &end);
-
-	if (end == arg || *end || !isfinite(number) || number < 0 || number > most)
-		argp_error(state, "--%s: '%s' is not a number from 0 to %g", name, arg, most);
-	return number;
-}
-
-static int one_of(struct argp_state *state, const char *name, const char *arg, const char *yes,
-		  const char *no)
-{
-	if (strcmp(arg, yes) && strcmp(arg, no))
-		argp_error(state, "--%s: '%s' is neither %s nor %s", name, arg, yes, no);
-	return strcmp(arg, yes) == 0;
+	return ct_fault_where(kind) != CT_FAULT_IN_JOBS && kind != CT_FAULT_ABORT_COMPLETES;
 }
 
 static void set_timing(struct argp_state *state, struct ct_synth_options *o, const char *arg)
@@ -152,8 +149,8 @@ static void set_hiccup(struct argp_state *state, struct ct_synth_options *o, con
 		return;
 	}
 	*colon = '\0';
-	o->world.hiccup_rate = real(state, "hiccup", copy, 1);
-	o->world.hiccup_ms = real(state, "hiccup", colon + 1, 1e6);
+	o->world.hiccup_rate = ct_argument_real(state, KEY_HICCUP, copy, 1);
+	o->world.hiccup_ms = ct_argument_real(state, KEY_HICCUP, colon + 1, 1e6);
 }
 
 static void add_fault(struct argp_state *state, struct ct_synth_options *o, const char *arg)
@@ -167,8 +164,7 @@ static void add_fault(struct argp_state *state, struct ct_synth_options *o, cons
 	}
 	if (ct_fault_parse(arg, fault, why, sizeof(why)))
 		argp_error(state, "%s", why);
-	if (ct_fault_where(fault->kind) == CT_FAULT_IN_JOBS ||
-	    fault->kind == CT_FAULT_ABORT_COMPLETES)
+	if (!accepts(fault->kind))
 		argp_error(state, "fault %s is for a job that runs, not for a trace",
 			   ct_fault_name(fault->kind));
 	o->job.n_faults++;
@@ -231,9 +227,9 @@ static void finish(struct argp_state *state, struct parse *parse)
 
 	if (!command->run)
 		argp_error(state, "where to? -o RUN is missing");
-	if ((int64_t)parse->hosts * parse->gpus > 65536)
-		argp_error(state, "%d hosts of %d ranks are more than 65536 ranks", parse->hosts,
-			   parse->gpus);
+	if ((int64_t)parse->hosts * parse->gpus > RANKS_MOST)
+		argp_error(state, "%d hosts of %d ranks are more than %d ranks", parse->hosts,
+			   parse->gpus, RANKS_MOST);
 	if (parse->gpus % o->per_process)
 		argp_error(state, "%d ranks of a host are not processes of %d ranks", parse->gpus,
 			   o->per_process);
@@ -244,79 +240,23 @@ static void finish(struct argp_state *state, struct parse *parse)
 		argp_failure(state, 1, 0, "no memory");
 }
 
-static error_t take_job(int key, char *arg, struct argp_state *state)
+static error_t set_option(int key, const char *arg, struct argp_state *state)
 {
 	struct parse *parse = state->input;
 	struct ct_synth_options *o = &parse->command->options;
 
 	switch (key) {
-	case KEY_SEED:
-		o->job.seed = whole(state, "seed", arg, 0, UINT64_MAX);
-		return 0;
 	case KEY_HOSTS:
-		parse->hosts = (int)whole(state, "hosts", arg, 1, 65536);
+		parse->hosts = (int)ct_argument_whole(state, key, arg, 1, RANKS_MOST);
 		return 0;
 	case KEY_GPUS:
-		parse->gpus = (int)whole(state, "gpus-per-host", arg, 1, 65536);
-		return 0;
-	case KEY_PER_PROCESS:
-		o->per_process = (int)whole(state, "ranks-per-process", arg, 1, 64);
-		return 0;
-	case KEY_STEPS:
-		o->job.steps = whole(state, "steps", arg, 1, 100000000);
-		return 0;
-	case KEY_WORKLOAD:
-		o->job.name = arg;
-		return 0;
-	case KEY_TP:
-		o->job.tp = (int)whole(state, "tp", arg, 1, 65536);
-		return 0;
-	case KEY_PP:
-		o->job.pp = (int)whole(state, "pp", arg, 1, 65536);
-		return 0;
-	case KEY_DP:
-		o->job.dp = (int)whole(state, "dp", arg, 1, 65536);
+		parse->gpus = (int)ct_argument_whole(state, key, arg, 1, RANKS_MOST);
 		return 0;
 	case KEY_STEP_MS:
-		o->job.step_ns = (uint64_t)(1e6 * real(state, "step-ms", arg, 1e6)) + 1;
+		o->job.step_ns = (uint64_t)(1e6 * ct_argument_real(state, key, arg, 1e6)) + 1;
 		return 0;
 	case KEY_FAULT:
 		add_fault(state, o, arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t take_world(int key, char *arg, struct argp_state *state)
-{
-	struct parse *parse = state->input;
-	struct ct_synth_options *o = &parse->command->options;
-
-	switch (key) {
-	case KEY_OFFSET:
-		o->offset_ms = real(state, "clock-offset-ms", arg, 1e6);
-		return 0;
-	case KEY_DRIFT:
-		o->drift_ppm = real(state, "clock-drift-ppm", arg, 1e4);
-		return 0;
-	case KEY_WANDER:
-		o->wander_ppb = real(state, "clock-wander-ppb", arg, 1e5);
-		return 0;
-	case KEY_JITTER:
-		o->jitter_us = real(state, "event-jitter-us", arg, 1e5);
-		return 0;
-	case KEY_SKEW:
-		o->world.end_skew_us = real(state, "end-skew-us", arg, 1e6);
-		return 0;
-	case KEY_SKEW_FIXED:
-		o->world.end_skew_fixed_us = real(state, "end-skew-fixed-us", arg, 1e6);
-		return 0;
-	case KEY_NOISE:
-		o->world.noise_pct = real(state, "noise-pct", arg, 100);
-		return 0;
-	case KEY_SPREAD:
-		o->world.spread_pct = real(state, "spread-pct", arg, 90);
 		return 0;
 	case KEY_HICCUP:
 		set_hiccup(state, o, arg);
@@ -325,20 +265,17 @@ static error_t take_world(int key, char *arg, struct argp_state *state)
 		set_timing(state, o, arg);
 		return 0;
 	case KEY_MISMATCH:
-		o->world.mismatch_goes_on = one_of(state, "on-mismatch", arg, "go-on", "hang");
+		o->world.mismatch_goes_on = ct_argument_one_of(state, key, arg, "go-on", "hang");
 		return 0;
 	case KEY_ON_DEATH:
-		o->world.death_to_kill_s = one_of(state, "on-death", arg, "kill", "wait") ? 1.5
-											  : -1;
+		o->world.death_to_kill_s = ct_argument_one_of(state, key, arg, "kill", "wait") ? 1.5
+											       : -1;
 		return 0;
 	case KEY_SEGMENT:
-		o->segment_bytes = 1000 * whole(state, "segment-kb", arg, 1, 1000000000);
-		return 0;
-	case KEY_GIVE_UP:
-		o->give_up_s = real(state, "give-up", arg, 1e6);
+		o->segment_bytes = 1000 * ct_argument_whole(state, key, arg, 1, 1000000000);
 		return 0;
 	default:
-		return take_job(key, arg, state);
+		return ct_argument_set(fields, key, arg, state, o);
 	}
 }
 
@@ -364,35 +301,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		finish(state, parse);
 		return 0;
 	default:
-		return take_world(key, arg, state);
+		return set_option(key, arg, state);
 	}
 }
 
-/* The text below the options in --help. */
 static char *help_filter(int key, const char *text, void *input)
 {
-	size_t size = 0;
-	char *all = NULL, spelling[256];
-	const char *name, *what;
-	FILE *out;
-
 	(void)input;
-	if (key != ARGP_KEY_HELP_POST_DOC)
-		return (char *)(uintptr_t)text;
-	out = open_memstream(&all, &size);
-	if (!out)
-		return NULL;
-	fprintf(out, "Workloads:\n");
-	for (unsigned i = 0; (what = ct_workload_help(i, &name)); i++)
-		fprintf(out, "  %-20s  %s\n", name, what);
-	fprintf(out, "\nFaults (op: data-moving op of the rank, from 0; from, to: steps):\n");
-	for (unsigned i = 0; (what = ct_fault_help(i, spelling, sizeof(spelling))); i++) {
-		if (ct_fault_where(i) != CT_FAULT_IN_JOBS && i != CT_FAULT_ABORT_COMPLETES)
-			fprintf(out, "  %s\n      %s\n", spelling, what);
-	}
-	fprintf(out, "\nExit status: 0 done, 1 failed, 2 usage.\n");
-	fclose(out);
-	return all;
+	return ct_argument_help(key, text, accepts);
 }
 
 void ct_synth_command(struct ct_synth_command *command, int argc, char **argv)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c — the command line of commtrace-simjob. */
 #include <argp.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/sim/job/simjob.h"
+#include "tools/workload/arguments.h"
 
 enum job_option {
 	KEY_RANKS = 256,
@@ -92,36 +91,37 @@ static const struct argp_option table[] = {
 	{ 0 }
 };
 
-static uint64_t whole(struct argp_state *state, const char *name, const char *arg, uint64_t least,
-		      uint64_t most)
+#define AT(field) offsetof(struct simjob_options, field)
+
+/* Options that set one field each. */
+static const struct ct_argument fields[] = {
+	{ KEY_RANKS, CT_ARGUMENT_INT, AT(config.ranks), 1, 1024 },
+	{ KEY_RANKS_PER_PROCESS, CT_ARGUMENT_INT, AT(ranks_per_process), 1, 1024 },
+	{ KEY_NODES, CT_ARGUMENT_INT, AT(config.nodes), 1, 1024 },
+	{ KEY_WORKLOAD, CT_ARGUMENT_TEXT, AT(config.name), 0, 0 },
+	{ KEY_STEPS, CT_ARGUMENT_U64, AT(config.steps), 1, 100000000 },
+	{ KEY_SEED, CT_ARGUMENT_U64, AT(config.seed), 0, UINT64_MAX },
+	{ KEY_TP, CT_ARGUMENT_INT, AT(config.tp), 1, 1024 },
+	{ KEY_PP, CT_ARGUMENT_INT, AT(config.pp), 1, 1024 },
+	{ KEY_DP, CT_ARGUMENT_INT, AT(config.dp), 1, 1024 },
+	{ KEY_SCALE, CT_ARGUMENT_UNSIGNED, AT(config.scale), 1, 1000000 },
+	{ KEY_NONBLOCKING, CT_ARGUMENT_FLAG, AT(nonblocking), 0, 0 },
+	{ KEY_OFFSET, CT_ARGUMENT_REAL, AT(clock_offset_ms), 0, 1000000000 },
+	{ KEY_DRIFT, CT_ARGUMENT_REAL, AT(drift_ppm), 0, 100000 },
+	{ KEY_END_SKEW, CT_ARGUMENT_REAL, AT(end_skew_us), 0, 1000000 },
+	{ KEY_JOURNAL, CT_ARGUMENT_TEXT, AT(journal), 0, 0 },
+	{ KEY_RESULT, CT_ARGUMENT_TEXT, AT(result), 0, 0 },
+	{ KEY_SPANS, CT_ARGUMENT_TEXT, AT(spans), 0, 0 },
+	{ KEY_STALLS, CT_ARGUMENT_TEXT, AT(stalls), 0, 0 },
+	{ KEY_GIVE_UP, CT_ARGUMENT_REAL, AT(give_up_s), 0, 1000000 },
+	{ KEY_NODE_ENV, CT_ARGUMENT_TEXT, AT(node_env), 0, 0 },
+	{ KEY_WHERE, CT_ARGUMENT_FLAG, AT(only_where), 0, 0 },
+	{ 0 }
+};
+
+static int accepts(enum ct_fault_kind kind)
 {
-	char *end;
-	unsigned long long number;
-
-	errno = 0;
-	number = strtoull(arg, &end, 10);
-	if (errno || end == arg || *end || arg[0] == '-' || number < least || number > most)
-		argp_error(state, "--%s: '%s' is not a whole number from %llu to %llu", name, arg,
-			   (unsigned long long)least, (unsigned long long)most);
-	return number;
-}
-
-static double real(struct argp_state *state, const char *name, const char *arg, double most)
-{
-	char *end;
-	double number = strtod(arg, &end);
-
-	if (end == arg || *end || !isfinite(number) || number < 0 || number > most)
-		argp_error(state, "--%s: '%s' is not a number from 0 to %g", name, arg, most);
-	return number;
-}
-
-static int one_of(struct argp_state *state, const char *name, const char *arg, const char *yes,
-		  const char *no)
-{
-	if (strcmp(arg, yes) && strcmp(arg, no))
-		argp_error(state, "--%s: '%s' is neither %s nor %s", name, arg, yes, no);
-	return strcmp(arg, yes) == 0;
+	return ct_fault_where(kind) != CT_FAULT_IN_TRACES;
 }
 
 static void add_fault(struct argp_state *state, struct simjob_options *o, const char *arg)
@@ -133,14 +133,9 @@ static void add_fault(struct argp_state *state, struct simjob_options *o, const 
 		argp_error(state, "more than %d faults", SIMJOB_FAULTS);
 	if (ct_fault_parse(arg, fault, why, sizeof(why)))
 		argp_error(state, "%s", why);
-	switch (ct_fault_where(fault->kind)) {
-	case CT_FAULT_IN_TRACES:
+	if (!accepts(fault->kind))
 		argp_error(state, "fault %s is for traces that are generated, not for a job",
 			   ct_fault_name(fault->kind));
-		break;
-	default:
-		break;
-	}
 	o->config.n_faults++;
 }
 
@@ -184,44 +179,10 @@ static void finish(struct argp_state *state, struct simjob_options *o)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct simjob_options *o = state->input;
-	struct ct_workload_config *c = &o->config;
 
 	switch (key) {
-	case KEY_RANKS:
-		c->ranks = (int)whole(state, "ranks", arg, 1, 1024);
-		return 0;
-	case KEY_RANKS_PER_PROCESS:
-		o->ranks_per_process = (int)whole(state, "ranks-per-process", arg, 1, 1024);
-		return 0;
-	case KEY_NODES:
-		c->nodes = (int)whole(state, "nodes", arg, 1, 1024);
-		return 0;
-	case KEY_WORKLOAD:
-		c->name = arg;
-		return 0;
-	case KEY_STEPS:
-		c->steps = whole(state, "steps", arg, 1, 100000000);
-		return 0;
-	case KEY_SEED:
-		c->seed = whole(state, "seed", arg, 0, UINT64_MAX);
-		return 0;
-	case KEY_TP:
-		c->tp = (int)whole(state, "tp", arg, 1, 1024);
-		return 0;
-	case KEY_PP:
-		c->pp = (int)whole(state, "pp", arg, 1, 1024);
-		return 0;
-	case KEY_DP:
-		c->dp = (int)whole(state, "dp", arg, 1, 1024);
-		return 0;
 	case KEY_STEP_MS:
-		c->step_ns = (uint64_t)(1e6 * real(state, "step-ms", arg, 1e6)) + 1;
-		return 0;
-	case KEY_SCALE:
-		c->scale = (unsigned)whole(state, "scale", arg, 1, 1000000);
-		return 0;
-	case KEY_NONBLOCKING:
-		o->nonblocking = 1;
+		o->config.step_ns = (uint64_t)(1e6 * ct_argument_real(state, key, arg, 1e6)) + 1;
 		return 0;
 	case KEY_GRAPH:
 		set_graph(state, o, arg);
@@ -230,40 +191,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_fault(state, o, arg);
 		return 0;
 	case KEY_TIMING:
-		o->timing = one_of(state, "timing", arg, "real", "none");
-		return 0;
-	case KEY_OFFSET:
-		o->clock_offset_ms = real(state, "clock-offset-ms", arg, 1e9);
-		return 0;
-	case KEY_DRIFT:
-		o->drift_ppm = real(state, "drift-ppm", arg, 1e5);
-		return 0;
-	case KEY_END_SKEW:
-		o->end_skew_us = real(state, "end-skew-us", arg, 1e6);
-		return 0;
-	case KEY_JOURNAL:
-		o->journal = arg;
-		return 0;
-	case KEY_RESULT:
-		o->result = arg;
-		return 0;
-	case KEY_SPANS:
-		o->spans = arg;
-		return 0;
-	case KEY_STALLS:
-		o->stalls = arg;
+		o->timing = ct_argument_one_of(state, key, arg, "real", "none");
 		return 0;
 	case KEY_ON_DEATH:
-		o->kill_on_death = one_of(state, "on-death", arg, "kill", "wait");
-		return 0;
-	case KEY_GIVE_UP:
-		o->give_up_s = real(state, "give-up", arg, 1e6);
-		return 0;
-	case KEY_NODE_ENV:
-		o->node_env = arg;
-		return 0;
-	case KEY_WHERE:
-		o->only_where = 1;
+		o->kill_on_death = ct_argument_one_of(state, key, arg, "kill", "wait");
 		return 0;
 	case KEY_WORKER:
 		set_worker(state, o, arg);
@@ -275,35 +206,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		finish(state, o);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ct_argument_set(fields, key, arg, state, o);
 	}
 }
 
-/* The text below the options in --help. */
 static char *help_filter(int key, const char *text, void *input)
 {
-	size_t size = 0;
-	char *all = NULL, spelling[256];
-	const char *name, *what;
-	FILE *out;
-
 	(void)input;
-	if (key != ARGP_KEY_HELP_POST_DOC)
-		return (char *)(uintptr_t)text;
-	out = open_memstream(&all, &size);
-	if (!out)
-		return NULL;
-	fprintf(out, "Workloads:\n");
-	for (unsigned i = 0; (what = ct_workload_help(i, &name)); i++)
-		fprintf(out, "  %-20s  %s\n", name, what);
-	fprintf(out, "\nFaults (op: data-moving op of the rank, from 0; from, to: steps):\n");
-	for (unsigned i = 0; (what = ct_fault_help(i, spelling, sizeof(spelling))); i++) {
-		if (ct_fault_where(i) == CT_FAULT_ANYWHERE || ct_fault_where(i) == CT_FAULT_IN_JOBS)
-			fprintf(out, "  %s\n      %s\n", spelling, what);
-	}
-	fprintf(out, "\nExit status: 0 done, 1 failed, 2 usage.\n");
-	fclose(out);
-	return all;
+	return ct_argument_help(key, text, accepts);
 }
 
 void simjob_options(struct simjob_options *options, int argc, char **argv)
