@@ -7,6 +7,7 @@
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"
+#include "trace/mix.h"
 #include "trace/pages.h"
 
 #define BUCKETS (4 * CT_COMMS_MAX) /* size: half full, if all have two handles */
@@ -42,14 +43,14 @@ int ct_comms_init(const char *job, uint64_t process_hash)
 	if (!map)
 		return CT_NOMEM;
 	tables = map;
-	tables->job_hash = ct_hash_bytes(CT_HASH_START, job, strlen(job));
+	tables->job_hash = ct_fnv_text(CT_HASH_START, job);
 	tables->process_hash = process_hash;
 	return CT_OK;
 }
 
 static uint32_t bucket_of(const void *handle)
 {
-	return (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15ull) >> 40) % BUCKETS;
+	return ct_mix_slot((uintptr_t)handle, 24) % BUCKETS;
 }
 
 struct ct_traced_comm *ct_comms_find(const void *handle)

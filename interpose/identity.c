@@ -153,7 +153,7 @@ static void read_mpirun(struct ct_process *p, char *const *env, char *name, size
 		 * of the job before. Where its mpirun listens is another each time. */
 		if (uri)
 			snprintf(name, size, "%.90s-%08x", pmix,
-				 (unsigned)ct_hash_bytes(CT_HASH_START, uri, strlen(uri)));
+				 (unsigned)ct_fnv_text(CT_HASH_START, uri));
 		else
 			snprintf(name, size, "%.200s", pmix);
 	} else if (ct_identity_env(env, "PMI_RANK")) {
@@ -203,10 +203,10 @@ static void read_host(struct ct_process *p, const struct ct_settings *settings)
 	read_line("/proc/sys/kernel/random/boot_id", p->boot_id, sizeof(p->boot_id));
 	if (settings->HOST[0]) {
 		snprintf(host, sizeof(host), "%.200s", settings->HOST);
-		p->hostkey = ct_hash_bytes(CT_HASH_START, settings->HOST, strlen(settings->HOST));
+		p->hostkey = ct_fnv_text(CT_HASH_START, settings->HOST);
 	} else {
 		gethostname(host, sizeof(host) - 1);
-		p->hostkey = ct_hash_bytes(CT_HASH_START, p->boot_id, strlen(p->boot_id));
+		p->hostkey = ct_fnv_text(CT_HASH_START, p->boot_id);
 		p->hostkey = ct_hash_mix(p->hostkey, inode_of("/proc/self/ns/time"));
 	}
 	if (!p->hostkey)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 #include "trace/pages.h"
 
 /* size: transfers that were not waited for; four of five places taken, 1 in 10 finds no room, and
@@ -44,7 +45,7 @@ static uintptr_t key_of(const void *object, enum ct_direction direction)
 
 static struct entry *probe(uintptr_t key, uint32_t i)
 {
-	return &entries[(((uint64_t)key * 0x9e3779b97f4a7c15ull >> 40) + i) % ENTRIES];
+	return &entries[(ct_mix_slot(key, 24) + i) % ENTRIES];
 }
 
 int ct_pending_add(const void *object, enum ct_direction direction,

@@ -5,6 +5,7 @@
 
 #include "interpose/clear.h"
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 
 #define PROBES 16u	   /* size: half full, 1 in 100 finds no room (STRINGS_FULL) */
 #define TEXT 0x74657874ull /* code: keys of texts begin with it: they are not those of places */
@@ -69,11 +70,8 @@ int ct_site_table_put(uint64_t key, uint32_t id)
 
 static uint64_t text_key(const char *text)
 {
-	uint64_t key = TEXT;
+	const uint64_t key = ct_site_mix(TEXT, ct_fnv_text(TEXT, text));
 
-	for (; *text; text++)
-		key = (key ^ (unsigned char)*text) * 0x100000001b3ull;
-	key = ct_site_mix(TEXT, key);
 	return key ? key : 1;
 }
 

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "trace/mix.h"
+
 /* size: places, a power of two: ids of texts fill up sooner (CT_RING_STRING_MAX). */
 #define CT_SITE_TABLE 8192u
 #define CT_SITE_UNKNOWN UINT32_MAX /* the place is known to have no text */
@@ -25,7 +27,7 @@ uint32_t ct_site_table_intern(const char *text);
 
 static inline uint64_t ct_site_mix(uint64_t key, uint64_t word)
 {
-	key = (key ^ word) * 0x9e3779b97f4a7c15ull;
+	key = (key ^ word) * CT_GOLDEN;
 	return key ^ key >> 29;
 }
 

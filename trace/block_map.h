@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "trace/mix.h"
+
 /* size: of a 32-bit key and 1 */
 #define CT_BLOCK_MAP_KEY_BITS 33
 
@@ -63,11 +65,10 @@ static inline uint64_t ct_block_map_key(const struct ct_block_map *map, uint32_t
 	return map->stamp + key + 1;
 }
 
-/* Where the search for a 32-bit key begins. Keys are mostly numbers given out one after the other:
- * a multiple of the golden ratio spreads them. */
+/* Where the search for a 32-bit key begins. Keys are mostly numbers given out one after the other. */
 static inline uint32_t ct_block_map_home(const struct ct_block_map *map, uint32_t key)
 {
-	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & map->mask;
+	return ct_mix_slot(key, 32) & map->mask;
 }
 
 /* Into a free slot of the key. */

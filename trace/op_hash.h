@@ -62,7 +62,7 @@ static inline uint64_t ct_op_hash(const struct ct_op_called *c)
  * depend on the order of records. */
 static inline uint64_t ct_op_hash_at(uint64_t seq, uint64_t what)
 {
-	return ct_mix(what + seq * 0x9e3779b97f4a7c15ull);
+	return ct_mix(what + seq * CT_GOLDEN);
 }
 
 #endif

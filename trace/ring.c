@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "trace/append.h"
+#include "trace/decimal.h"
 #include "trace/ring_stacks.h"
 #include "trace/ring_tables.h"
 #include "trace/ring_traffic.h"
@@ -21,25 +22,11 @@
 /* fact: f_type of file systems in memory, as linux/magic.h has them. */
 #define TMPFS_MAGIC 0x01021994
 #define RAMFS_MAGIC 0x858458f6
+#define ASIDE 32 /* size: room for the time in the name of a file that is moved aside */
 
 static uint32_t clamp(uint64_t value, uint32_t low, uint32_t high)
 {
 	return value < low ? low : value > high ? high : (uint32_t)value;
-}
-
-/* Append in decimal. Handlers of fatal signals may need a name: snprintf is not async-signal-safe. */
-static char *put_number(char *p, uint64_t value)
-{
-	char digits[20];
-	int n = 0;
-
-	do {
-		digits[n++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	while (n)
-		*p++ = digits[--n];
-	return p;
 }
 
 void ct_ring_name(char *name, uint32_t pidns, uint32_t pid)
@@ -47,30 +34,22 @@ void ct_ring_name(char *name, uint32_t pidns, uint32_t pid)
 	char *p = name;
 
 	memcpy(p, "commtrace.", 10);
-	p = put_number(p + 10, pidns);
+	p = ct_decimal(p + 10, pidns);
 	*p++ = '.';
-	p = put_number(p, pid);
+	p = ct_decimal(p, pid);
 	memcpy(p, ".ring", 6);
 }
 
-/* dir/name, or dir/name.START.ring with start nonzero. Returns 0 if it does not fit. */
-static int put_path(char path[256], const char *dir, const char *name, uint64_t start)
+int ct_ring_path(char path[CT_RING_PATH_MAX], const char *dir, const char *name)
 {
 	size_t dir_len = strlen(dir);
-	char *p = path;
+	size_t name_len = strlen(name);
 
-	if (dir_len + CT_RING_NAME_MAX + 32 > 256)
+	if (dir_len + 1 + name_len + 1 > CT_RING_PATH_MAX)
 		return 0;
-	memcpy(p, dir, dir_len);
-	p += dir_len;
-	*p++ = '/';
-	memcpy(p, name, strlen(name) + 1);
-	p += strlen(name);
-	if (start) {
-		*p++ = '.';
-		p = put_number(p, start);
-		memcpy(p, ".ring", 6);
-	}
+	memcpy(path, dir, dir_len);
+	path[dir_len] = '/';
+	memcpy(path + dir_len + 1, name, name_len + 1);
 	return 1;
 }
 
@@ -144,22 +123,27 @@ static void begin_small(struct ct_ring_header *h)
 
 /* A file of the same name is what this pid left when it executed another program or what an earlier
  * process with this pid left when it died: move it aside, the write thread archives it. */
-static int create_file(const char *dir, const char *name, char path[256])
+static int create_file(const char *dir, const char *name, char path[CT_RING_PATH_MAX])
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	char aside[256];
+	char aside[CT_RING_PATH_MAX], *p;
 	struct timespec now;
+	size_t len;
 	int fd;
 
-	if (!put_path(path, dir, name, 0))
+	if (strlen(dir) + CT_RING_NAME_MAX + ASIDE > sizeof(aside) ||
+	    !ct_ring_path(path, dir, name))
 		return -1;
 	fd = open(path, flags, 0600);
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!put_path(aside, dir, name,
-		      (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ||
-	    rename(path, aside) != 0)
+	len = strlen(path);
+	memcpy(aside, path, len);
+	aside[len] = '.';
+	p = ct_decimal(aside + len + 1, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	memcpy(p, ".ring", 6);
+	if (rename(path, aside) != 0)
 		return -1;
 	return open(path, flags, 0600);
 }

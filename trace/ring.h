@@ -26,6 +26,8 @@
 
 #define CT_RING_MIN_BYTES (256u << 10) /* size: half a second of operations (docs/OVERHEAD.md) */
 
+#define CT_RING_PATH_MAX 256 /* size: of a ring's path */
+
 struct ct_ring {
 	struct ct_ring_header *header; /* NULL: there is no ring */
 	struct ct_ring_comm *comms;
@@ -39,7 +41,7 @@ struct ct_ring {
 		      before 3.15) */
 	dev_t dev; /* the file; 0 for private memory */
 	ino_t ino;
-	char path[256]; /* "" for private memory */
+	char path[CT_RING_PATH_MAX]; /* "" for private memory */
 	/* of the owner's: entries that are taken, and where the next free one may be */
 	_Atomic uint32_t comms_taken, comms_hint, traffic_taken;
 	struct ct_ring_most {
@@ -59,6 +61,9 @@ struct ct_lane {
  * `name` has room for CT_RING_NAME_MAX bytes. */
 #define CT_RING_NAME_MAX 64 /* size: at most 37 are used, with two numbers of ten digits */
 void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
+
+/* dir/name; 0 if it does not fit. Safe in signal handlers, as ct_ring_name() is. */
+int ct_ring_path(char path[CT_RING_PATH_MAX], const char *dir, const char *name);
 
 /* Creates a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where space is short. It is in
  * the first of the NULL-terminated `dirs` that has room; in private memory if none has. A file

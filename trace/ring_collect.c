@@ -34,7 +34,7 @@
 struct orphan {
 	uint64_t age_ns;
 	uint64_t bytes;
-	char path[256];
+	char path[CT_RING_PATH_MAX];
 };
 
 struct pass {

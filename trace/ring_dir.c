@@ -98,20 +98,6 @@ int ct_ring_file_open(const char *path, int flags, uid_t uid, struct statx *sx)
 	return -1;
 }
 
-/* dir/name; 0 if it does not fit. */
-static int put_path(char path[256], const char *dir, const char *name)
-{
-	size_t dir_len = strlen(dir);
-	size_t name_len = strlen(name);
-
-	if (dir_len + 1 + name_len + 1 > 256)
-		return 0;
-	memcpy(path, dir, dir_len);
-	path[dir_len] = '/';
-	memcpy(path + dir_len + 1, name, name_len + 1);
-	return 1;
-}
-
 /* ---- directory scan: getdents by hand, since opendir allocates and this runs in signal handlers
  * --------- */
 
@@ -128,9 +114,9 @@ static int scan_entry(const char *dir, const char *name, uid_t uid,
 {
 	uint32_t pidns, pid;
 	struct statx sx;
-	char path[256];
+	char path[CT_RING_PATH_MAX];
 
-	if (!ct_ring_name_parse(name, &pidns, &pid) || !put_path(path, dir, name))
+	if (!ct_ring_name_parse(name, &pidns, &pid) || !ct_ring_path(path, dir, name))
 		return 0;
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &sx) != 0 ||
 	    !S_ISREG(sx.stx_mode) || sx.stx_uid != uid)
@@ -231,7 +217,7 @@ int ct_ring_note_death(const char *const *dirs, pid_t pid, int status, uint64_t 
 	uint64_t note = (uint64_t)(uint32_t)getpid() << 32 | (uint32_t)status;
 	uint32_t pidns = ct_pidns_self();
 	char name[CT_RING_NAME_MAX];
-	char path[256];
+	char path[CT_RING_PATH_MAX];
 	int kept = errno;
 	int found = 0;
 
@@ -242,7 +228,7 @@ int ct_ring_note_death(const char *const *dirs, pid_t pid, int status, uint64_t 
 		struct ct_ring_header *h;
 		uint64_t none = 0;
 
-		if (!put_path(path, *dirs, name))
+		if (!ct_ring_path(path, *dirs, name))
 			continue;
 		h = map_header(path, pidns, pid);
 		if (!h)
@@ -328,7 +314,7 @@ void ct_ring_note_kill(const char *const *dirs, pid_t pid, int sig, uint64_t now
 {
 	struct killing k = { .sig = sig, .now_ns = now_ns };
 	char name[CT_RING_NAME_MAX];
-	char path[256];
+	char path[CT_RING_PATH_MAX];
 	int kept = errno;
 
 	if (pid == 0 || pid == -1 || pid == getpid() || !is_meant_to_end(sig))
@@ -340,7 +326,7 @@ void ct_ring_note_kill(const char *const *dirs, pid_t pid, int sig, uint64_t now
 	} else {
 		ct_ring_name(name, k.pidns, (uint32_t)pid);
 		for (; *dirs; dirs++)
-			if (put_path(path, *dirs, name))
+			if (ct_ring_path(path, *dirs, name))
 				note_kill(path, &k, pid);
 	}
 	errno = kept;

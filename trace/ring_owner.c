@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "trace/clock.h"
+#include "trace/decimal.h"
 
 #include "trace/ring_dir.h"
 
@@ -48,18 +49,11 @@ struct stat_line {
 static int read_stat(uint32_t pid, struct stat_line *line)
 {
 	char path[32] = "/proc/";
-	char digits[12];
 	char stat[1024];
-	char *p = path + 6;
+	char *p = ct_decimal(path + 6, pid);
 	const char *at;
-	int n = 0;
+	int n;
 
-	do {
-		digits[n++] = (char)('0' + pid % 10);
-		pid /= 10;
-	} while (pid);
-	while (n)
-		*p++ = digits[--n];
 	memcpy(p, "/stat", 6);
 	n = read_small(path, stat, sizeof(stat));
 	if (n < 0)

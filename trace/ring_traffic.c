@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/ring_traffic.h"
 
+#include "trace/mix.h"
+
 /* size: places where a key may be: in a table that is half full 1 in 2,000 finds none free. */
 #define PROBES 32u
 
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 31;
-	x *= 0x9e3779b97f4a7c15ull;
+	x *= CT_GOLDEN;
 	return x ^ x >> 29;
 }
 

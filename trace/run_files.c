@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "trace/mix.h"
 #include "trace/path.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
@@ -55,7 +56,7 @@ int ct_run_files_warn(struct ct_run_files *f, const char *fmt, ...)
 
 static size_t hash(const struct ct_process *id, size_t size)
 {
-	uint64_t h = id->hostkey ^ id->start_ns * 0x9e3779b97f4a7c15ull ^ (uint64_t)id->pid << 32;
+	uint64_t h = id->hostkey ^ id->start_ns * CT_GOLDEN ^ (uint64_t)id->pid << 32;
 
 	h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
 	return (size_t)(h ^ h >> 32) & (size - 1);

@@ -24,23 +24,16 @@ struct ct_table {
 /* Of a text: FNV-1a, its bits spread. */
 static inline uint64_t ct_hash_text(const char *text)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	return ct_mix(h);
+	return ct_mix(ct_fnv_text(CT_FNV_START, text));
 }
 
-/* The slot of `key`, or the free one where it would go. The table has room. The highest bits of a
- * product, which depend on all bits of the key, are the index (2^64 over the golden ratio: Knuth,
- * TAOCP 3, 6.4). */
+/* As ct_mix_slot(). */
 static inline size_t ct_table_home(const struct ct_table *table, uint64_t key)
 {
-	const uint64_t golden = 0x9e3779b97f4a7c15ull;
-
-	return (size_t)(key * golden >> table->shift);
+	return (size_t)(key * CT_GOLDEN >> table->shift);
 }
 
+/* The slot of `key`, or the free one where it would go. The table has room. */
 static inline size_t ct_table_slot_of(const struct ct_table *table, uint64_t key)
 {
 	size_t at = ct_table_home(table, key);

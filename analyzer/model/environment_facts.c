@@ -3,16 +3,8 @@
 
 #include <string.h>
 
+#include "trace/mix.h"
 #include "trace/status.h"
-
-static uint64_t hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	return h;
-}
 
 /* "key=value" in two, as it will be shown. */
 struct pair {
@@ -43,7 +35,7 @@ static int keep(struct ct_arena *memory, const struct pair *pair, struct ct_repo
 
 static struct ct_report_fact *find(const struct ct_environment_facts *facts, const char *key)
 {
-	uintptr_t at = (uintptr_t)ct_table_get(&facts->index, hash(key));
+	uintptr_t at = (uintptr_t)ct_table_get(&facts->index, ct_fnv_text(CT_FNV_START, key));
 
 	return at && strcmp(facts->facts[at - 1].name, key) == 0 ? &facts->facts[at - 1] : NULL;
 }
@@ -86,7 +78,8 @@ int ct_facts_take(struct ct_environment_facts *facts, struct ct_arena *memory, c
 	if (facts->n == facts->cap && grow(facts, memory) != CT_OK)
 		return CT_NOMEM;
 	facts->facts[facts->n++] = fact;
-	return ct_table_put(&facts->index, hash(fact.name), (void *)(uintptr_t)facts->n);
+	return ct_table_put(&facts->index, ct_fnv_text(CT_FNV_START, fact.name),
+			    (void *)(uintptr_t)facts->n);
 }
 
 int ct_facts_take_unseen(struct ct_environment_facts *facts, struct ct_arena *memory,

@@ -164,8 +164,7 @@ static void watch(const struct ct_cxx_string *key, const struct ct_cxx_vector *v
 	if (mesh->key || key->len < 1 || key->data[key->len - 1] != '0' ||
 	    (key->len > 1 && key->data[key->len - 2] != '/'))
 		return;
-	mesh->key = ct_hash_mix(ct_hash_bytes(CT_HASH_START, value->begin, bytes),
-				mesh->host.rec.nranks);
+	mesh->key = ct_hash_mix(ct_fnv(CT_HASH_START, value->begin, bytes), mesh->host.rec.nranks);
 }
 
 /* Only connectFullMesh has a frame of host calls. */

@@ -9,6 +9,7 @@
 #include "interpose/clear.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 
 /* size: works that are queued: a training step has hundreds at most. Half full, 1 in 2,000 finds no
  * room. */
@@ -43,7 +44,7 @@ void ct_gloo_submit_init(void)
 
 static uint64_t slot_of(uintptr_t key)
 {
-	return (uint64_t)key * 0x9e3779b97f4a7c15ull >> 40;
+	return ct_mix_slot(key, 24);
 }
 
 /* Make the entry one's own if it holds `held`. */

@@ -70,7 +70,7 @@ void ct_gpu_decide_init(const struct ct_gpu_options *options)
 			      has_windows(d) ? CT_UNMEASURED_FEW : CT_UNMEASURED_OFF,
 			      memory_order_relaxed);
 	ct_gpu_steps_init(&d->steps, options->sample < CT_GPU_ALL);
-	d->job = ct_hash_bytes(CT_HASH_START, job, strlen(job));
+	d->job = ct_fnv_text(CT_HASH_START, job);
 	d->stage = !options->guard_off_ms	     ? SETTLED
 		   : options->may_rise		     ? EARLY
 		   : options->timing == CT_GPU_TIMED ? TIMED

@@ -7,6 +7,7 @@
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"
+#include "trace/mix.h"
 #include "trace/pages.h"
 
 /* size: programs have tens of streams, and get the handles of those that they have destroyed again.
@@ -249,7 +250,7 @@ static int make_key(const struct ct_cuda *cuda, CUstream handle, int device, str
 
 static struct ct_gpu_stream *find(const struct stream_key *key, struct ct_gpu_stream **room)
 {
-	uint32_t at = (uint32_t)((key->handle ^ key->whose) * 0x9e3779b97f4a7c15ull >> 40);
+	uint32_t at = ct_mix_slot(key->handle ^ key->whose, 24);
 
 	*room = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 #include "trace/pages.h"
 
 /* size: programs have tens of streams and some thousand events, used again and again. Half full, 1
@@ -94,7 +95,7 @@ static void leave(atomic_flag *lock)
 
 static uint32_t home_of(uintptr_t handle, uintptr_t whose)
 {
-	return (uint32_t)((handle ^ whose) * 0x9e3779b97f4a7c15ull >> 40);
+	return ct_mix_slot(handle ^ whose, 24);
 }
 
 /* Acquire: pairs with the release of add_stream(), for `whose`. */

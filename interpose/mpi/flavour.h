@@ -15,6 +15,7 @@
 
 #include "interpose/abi/mpi.h"
 #include "interpose/guard.h"
+#include "trace/mix.h"
 #include "trace/ops.h"
 
 struct ct_mpi_helpers {
@@ -105,7 +106,7 @@ extern struct ct_mpi_place ct_mpi_types[CT_MPI_PLACES] CT_NEAR;
 
 static inline uint32_t ct_mpi_place_of(uint64_t key)
 {
-	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 56);
+	return ct_mix_slot(key, 8);
 }
 
 static inline struct ct_mpi_element ct_mpi_element(ct_mpi_handle type)

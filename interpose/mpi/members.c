@@ -40,9 +40,9 @@ int ct_mpi_members_init(const char *job, const char *world, uint64_t process)
 	sets = map;
 	process_hash = process;
 	world_is_named = world != NULL;
-	world_hash = ct_hash_bytes(CT_HASH_START, job, strlen(job));
+	world_hash = ct_fnv_text(CT_HASH_START, job);
 	if (world)
-		world_hash = ct_hash_bytes(world_hash, world, strlen(world));
+		world_hash = ct_fnv_text(world_hash, world);
 	return CT_OK;
 }
 

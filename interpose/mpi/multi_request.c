@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/mpi/multi_request.h"
 
+#include "trace/mix.h"
 #include "trace/pages.h"
 
 /* By size, since nearly all calls are about few and many threads may be in one. */
@@ -54,7 +55,7 @@ static int claim_buffer(_Atomic uintptr_t *owner)
 /* A thread begins to look where it did before. NULL: nothing is free. */
 static char *take_one(struct ct_mpi_multi *s, const struct size *size, uint32_t first, char *at)
 {
-	uint32_t start = (uint32_t)((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40);
+	uint32_t start = ct_mix_slot(me(), 24);
 
 	for (uint32_t i = 0; i < size->buffers; i++) {
 		uint32_t k = (start + i) % size->buffers;

@@ -8,6 +8,7 @@
 
 #include "interpose/clear.h"
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 
 /* size: threads that poll at the same time; half full, 1 in 50 finds no room (REQUESTS_FULL). */
 #define POLLS 256u
@@ -48,7 +49,7 @@ static uintptr_t me(void)
 
 static struct thread_poll *poll_slot(uint32_t probe)
 {
-	return &polls[((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40) % POLLS ^ probe];
+	return &polls[ct_mix_slot(me(), 24) % POLLS ^ probe];
 }
 
 static struct thread_poll *find(void)

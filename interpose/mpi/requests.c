@@ -4,6 +4,7 @@
 #include "interpose/channels.h"
 #include "interpose/mpi/parts.h"
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 #include "trace/pages.h"
 
 /* fact: a bucket's keys are one cache line. What has no room in its own goes into one of the next. */
@@ -62,7 +63,7 @@ uint32_t ct_mpi_requests_receives(void)
 
 static uint32_t home_of(uintptr_t key)
 {
-	return (uint32_t)((uint64_t)key * 0x9e3779b97f4a7c15ull >> 40) % BUCKETS;
+	return ct_mix_slot(key, 24) % BUCKETS;
 }
 
 static struct ct_mpi_request *entry_at(const struct table_entry *p)

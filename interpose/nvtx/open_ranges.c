@@ -8,6 +8,7 @@
 #include "interpose/clear.h"
 #include "interpose/nvtx/marker_names.h"
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 
 /* size: threads with ranges open at the same time, looked for in so many entries; a process has a
  * thread for each GPU, and workers. Half full, 1 in 20 finds no room (NVTX_FULL). */
@@ -85,7 +86,7 @@ static void record(const struct open_range *range, uint64_t end_ns, uint32_t how
 
 static uint32_t slot_of(uintptr_t thread, uint32_t probe)
 {
-	return ((uint32_t)((uint64_t)thread * 0x9e3779b97f4a7c15ull >> 40) + probe) % THREADS;
+	return (ct_mix_slot(thread, 24) + probe) % THREADS;
 }
 
 static struct pusher *find_own(void)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "interpose/environ/elf_file.h"
+#include "trace/mix.h"
 
 #define KEPT 256u	/* size: names, which most looks need again; a thread has some ten */
 #define KEPT_BYTES 160u /* size: longer names lose their end */
@@ -93,7 +94,7 @@ void ct_name_of(const struct ct_code_map *map, const struct ct_mapped_code *code
 		char *name, size_t size)
 {
 	static struct kept table[KEPT];
-	struct kept *kept = &table[(pc * 0x9e3779b97f4a7c15ull) >> 56];
+	struct kept *kept = &table[ct_mix_slot(pc, 8)];
 	const char *path = code ? ct_code_path(map, code) : "";
 
 	_Static_assert(KEPT == 256, "eight bits choose one");

@@ -14,6 +14,7 @@
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
+#include "trace/mix.h"
 #include "trace/status.h"
 
 static void an_array_grows_by_doubling_and_keeps_what_it_has(void **state)
@@ -293,6 +294,27 @@ static void want_of_memory_sticks_to_an_arena(void **state)
 	ct_arena_free(arena);
 }
 
+static void hashes_are_the_published_ones(void **state)
+{
+	(void)state;
+	/* draft-eastlake-fnv, FNV-1a of 64 bits */
+	assert_true(ct_fnv_text(CT_FNV_START, "") == 0xcbf29ce484222325ull);
+	assert_true(ct_fnv_text(CT_FNV_START, "a") == 0xaf63dc4c8601ec8cull);
+	assert_true(ct_fnv_text(CT_FNV_START, "foobar") == 0x85944171f73967e8ull);
+	assert_true(ct_fnv(CT_FNV_START, "foobarbaz", 6) == 0x85944171f73967e8ull);
+}
+
+static void neighbors_go_to_slots_far_apart(void **state)
+{
+	(void)state;
+	for (uint64_t key = 0; key < 1000; key++) {
+		const uint32_t a = ct_mix_slot(key, 8), b = ct_mix_slot(key + 1, 8);
+
+		assert_in_range(a, 0, 255);
+		assert_in_range((b - a) & 255, 158, 159); /* 256 over the golden ratio */
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +331,8 @@ int main(void)
 		cmocka_unit_test(the_spread_of_a_normal_sample_is_its_deviation),
 		cmocka_unit_test(a_quantile_lies_between_its_neighbours),
 		cmocka_unit_test(sums_stay_at_the_most),
+		cmocka_unit_test(hashes_are_the_published_ones),
+		cmocka_unit_test(neighbors_go_to_slots_far_apart),
 		cmocka_unit_test(what_is_sorted_is_found_where_it_begins),
 	};
 

@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
+#include "trace/mix.h"
+
 static struct ct_synth_map_entry *map_entry(const struct ct_synth_map *map, uint64_t key)
 {
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ull >> 20) & (map->cap - 1);
+	size_t at = (size_t)(key * CT_GOLDEN >> 20) & (map->cap - 1);
 
 	while (map->at[at].value && map->at[at].key != key)
 		at = (at + 1) & (map->cap - 1);

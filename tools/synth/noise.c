@@ -3,14 +3,12 @@
 
 #include <math.h>
 
+#include "trace/mix.h"
+
 /* splitmix64 of both. */
 uint64_t ct_noise_mix(uint64_t a, uint64_t b)
 {
-	uint64_t x = a * 0x9e3779b97f4a7c15ull + b + 0x632be59bd9b4e019ull;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
+	return ct_mix(a * CT_GOLDEN + b + 0x632be59bd9b4e019ull);
 }
 
 static uint64_t draw(uint64_t seed, enum ct_noise what, uint64_t a, uint64_t b)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "interpose/recorder.h"
+#include "trace/mix.h"
 
 /* size: a thread keeps its place. Without one a wait is on record only when it has returned: with
  * half of the places taken 1 thread in 30. */
@@ -73,7 +74,7 @@ static uint32_t my_tid(void)
  * interrupted. */
 static struct ct_sync *free_sync(const void *frame)
 {
-	uint32_t at = (uint32_t)((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40);
+	uint32_t at = ct_mix_slot(me(), 24);
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct ct_sync *s = &syncs[(at + i) % SYNCS];

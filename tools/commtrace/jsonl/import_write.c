@@ -12,6 +12,7 @@
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/jsonl/import.h"
 #include "trace/block.h"
+#include "trace/mix.h"
 #include "trace/run_id.h"
 #include "trace/segment.h"
 
@@ -40,13 +41,11 @@ struct process_writer {
 	struct ct_err err;
 };
 
-/* FNV-1a; hosts with one name are one host. Never 0. */
+/* Hosts with one name are one host. Never 0. */
 static uint64_t hash(const char *text)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	const uint64_t h = ct_fnv_text(CT_FNV_START, text);
 
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
 	return h ? h : 1;
 }
 
