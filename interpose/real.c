@@ -205,7 +205,7 @@ void *ct_real_slow(struct ct_real *real, const void *caller)
 			return c->function;
 	find_object(&from, caller);
 	function = look_everywhere(real, &from);
-	/* this library itself is no caller to be known by: entries in it mean another copy each */
+	/* this library itself is not a caller to be known by: entries in it mean another copy each */
 	if (function && from.end && (uintptr_t)&remember - from.begin >= from.end - from.begin)
 		remember(real, &from, function);
 	errno = saved;

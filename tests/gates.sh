@@ -118,7 +118,7 @@ while read -r -a bench; do
 	measure "${bench[@]}"
 done <<<"$table" | awk -v json="$json" '
 	function number(s) { return s ~ /^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$/ }
-	# A value that is no number passes nothing.
+	# A value that is not a number passes nothing.
 	function passes(value, limit,  low) {
 		low = sub(/^>=/, "", limit)
 		if (!number(value) || !number(limit)) return 0

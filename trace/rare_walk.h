@@ -180,7 +180,7 @@ INLINED uint64_t code_value(struct walk *w, unsigned kind, enum ct_rare_coding c
 		return v;
 	}
 	v *= w->q;
-	return v ? v : 1; /* 0 is no time */
+	return v ? v : 1; /* 0 is not a time */
 }
 
 INLINED void code_field(struct walk *w, unsigned kind, enum ct_rare_coding coding, unsigned at,

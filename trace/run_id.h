@@ -11,7 +11,7 @@
  * CT_IO with errno set and *id zeroed. */
 int ct_run_id_get(int dirfd, const char *path, struct ct_run_id *id);
 
-/* Are they the same directory? An id of zeros is no directory. */
+/* Are they the same directory? An id of zeros is not a directory. */
 int ct_run_id_same(const struct ct_run_id *a, const struct ct_run_id *b);
 
 #endif

@@ -49,7 +49,7 @@ void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
  * follow one another: its checksums are not checked, and damage in it is not counted. */
 void ct_segment_hop(struct ct_segment_reader *reader);
 
-/* The file grows: what is at its end now is no torn tail, but a block that is being written.
+/* The file grows: what is at its end now is not a torn tail, but a block that is being written.
  * ct_segment_next_block() returns 0 there, and continues when called again. `follows` 0: from now
  * on the end is the end. */
 void ct_segment_follow(struct ct_segment_reader *reader, int follows);

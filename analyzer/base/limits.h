@@ -17,7 +17,7 @@
 #define CT_A_FEW 0.1
 #define CT_NEARLY_ALL (1 - CT_A_FEW)
 
-/* So few are exceptions where there should be none; a smaller change is no change */
+/* So few are exceptions where there should be none; a smaller change is not a change */
 #define CT_HARDLY_ANY 0.05
 
 /* Of the run, of a step, of bytes: less is not worth reporting */
@@ -102,7 +102,7 @@
  */
 #define CT_ONE_STALL_NS 200e6
 
-/* ns in wrappers: what costs less is no finding, whatever its share of a short run */
+/* ns in wrappers: what costs less is not a finding, whatever its share of a short run */
 #define CT_OVERHEAD_NS 100000000u
 
 /* ns: heartbeats come each second. A rank without one for that and a quarter before all others

@@ -35,7 +35,8 @@ struct ct_diff_row {
 	uint64_t base_n, n;  /* operations, or steps */
 	uint64_t base_ns,
 		ns; /* transfer of one, or a step: median of the blocks; CT_UNKNOWN without any */
-	uint64_t err_ns; /* mean error of one, in the run where it is larger: less is no difference */
+	uint64_t err_ns;	  /* mean error of one, in the run where it is larger: less is not a
+				     difference */
 	double change_pct;	  /* Hodges-Lehmann; NAN: not tested */
 	double low_pct, high_pct; /* its 95 % interval */
 	double repeat_pct; /* one more repetition of the base lies within it, 99 %; NAN: there is

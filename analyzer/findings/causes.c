@@ -147,7 +147,7 @@ static const char *command_on(const struct ct_finding *f, const struct ct_report
 
 /* ---- advice ---- */
 
-/* Ranks that are late together: what only they share. On the only host that is no host and no
+/* Ranks that are late together: what only they share. On the only host that is neither a host nor a
  * switch. */
 static const char *shared_by(const struct ct_finding *f, const struct ct_report *report)
 {

@@ -11,7 +11,7 @@
 #include "analyzer/model/model.h"
 
 /* Could it all be hidden? Not where moving the data takes longer than computing does: the rest
- * stays however well the two overlap. What is waited for others is no part of it. */
+ * stays however well the two overlap. What is waited for others is not part of it. */
 void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;

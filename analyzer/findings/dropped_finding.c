@@ -21,7 +21,7 @@ static const char *advice_on_losses(const struct ct_report *report, struct ct_ar
 	if (remedy)
 		return ct_arena_printf(memory, "%s; `commtrace info` has all reasons", remedy);
 	if (damaged) {
-		/* A file that its own machine has cut off by itself is no bad copy. */
+		/* A file that its own machine has cut off by itself is not a bad copy. */
 		what = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes
 			       ? "the process died while writing, and its ring is gone"
 			       : "if the file was copied before the job ended, or incompletely, "

@@ -254,7 +254,7 @@ static int weigh_pipeline(const struct ct_study *s, uint32_t first, uint32_t end
 	for (uint32_t i = first; i < end; i++) {
 		const struct ct_bubble *one = &s->bubbles.all[i];
 
-		/* communication hidden by compute is no loss */
+		/* communication hidden by compute is not a loss */
 		if (one->at_most || one->unknown || !one->step_ns)
 			return 0;
 		p->pct += 100 * (double)one->bubble_ns / (double)one->step_ns / n;

@@ -137,8 +137,8 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 	set_gpu_seconds(t, f, slots, count);
 	if (why.host_ns + why.stream_ns <= 0)
 		return;
-	/* more work is no lateness of the host or the stream, and what the host waited for is known
-	 * already */
+	/* more work is not lateness of the host or the stream, and what the host waited for is
+	 * known already */
 	if (f->why == CT_WHY_LONG_STAGE || f->why == CT_WHY_CORES)
 		return;
 	kind = why_of(f, &why, ct_step_blame_share(t->blame));

@@ -9,7 +9,7 @@
 #include "analyzer/base/units.h"
 #include "trace/status.h"
 
-/* A process writes to its run every 10 s at least: less is no silence, ns. */
+/* A process writes to its run every 10 s at least: less is not silence, ns. */
 #define CT_NOTES 8u /* size: of one verdict, at most */
 
 /* Words that notes are made of. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slow.h — which ranks slow a running job down: the replay of `report` (lateness/replay), over what
- * came since it was asked last. Arrival order is no evidence, so there is no score without the
+ * came since it was asked last. Arrival order is not evidence, so there is no score without the
  * replay. What it finds with low confidence is not reported. */
 #ifndef CT_ANALYZER_LIVE_SLOW_H
 #define CT_ANALYZER_LIVE_SLOW_H

@@ -158,7 +158,7 @@ int ct_load_rank(const struct ct_load *load, uint32_t local)
 
 static int is_failure(int result, unsigned backend)
 {
-	const int nccl_in_progress = 7; /* nccl.h: ncclInProgress is no failure */
+	const int nccl_in_progress = 7; /* nccl.h: ncclInProgress is not a failure */
 
 	return result != 0 && !(backend == CT_BACKEND_NCCL && result == nccl_in_progress);
 }

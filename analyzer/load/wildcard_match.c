@@ -39,7 +39,7 @@ int ct_load_take_match(struct ct_load *load, const struct ct_match_rec *rec)
 	return ct_table_put(&load->matches, rec->launch, match);
 }
 
-/* In elements of the op, or in bytes where that is no whole number. */
+/* In elements of the op, or in bytes where that is not a whole number. */
 static void set_bytes(struct ct_op *op, uint64_t bytes)
 {
 	uint32_t each = ct_dtype_bytes(op->dtype);

@@ -176,7 +176,7 @@ static const char *spell(const struct ct_sequence_kind *kind, struct ct_arena *m
 	return ct_arena_printf(memory, "%s:%s:%" PRIu64, comm, op ? op : "?", kind->bytes);
 }
 
-/* What comes too rarely, or is not kept as a whole, is refused as an anchor: it is no hint. */
+/* What comes too rarely, or is not kept as a whole, is refused as an anchor: it is not a hint. */
 static int can_mark(const struct ct_anchor_symbol *symbol)
 {
 	return symbol->n >= CT_LEAST_OFTEN && !symbol->partial;

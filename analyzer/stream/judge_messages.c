@@ -2,8 +2,8 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/stream/judge_private.h"
 
-/* The row of a group that is no operation of its own: what went in or out over what it took this
- * rank. */
+/* The row of a group that is not an operation of its own: what went in or out over what it took
+ * this rank. */
 static int add_group(struct ct_stream *stream, struct ct_group *g)
 {
 	const struct ct_member *m = &g->member;

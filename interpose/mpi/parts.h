@@ -23,7 +23,7 @@ void ct_mpi_parts_init(void);
  * free (counted). */
 uint32_t ct_mpi_parts_keep(const struct ct_mpi_counts *parts, uint64_t unit);
 
-/* VCOUNTS records of an op that is about to begin. 0 is no row, here and below. */
+/* VCOUNTS records of an op that is about to begin. 0 is not a row, here and below. */
 void ct_mpi_parts_report(uint32_t row, uint32_t comm, uint64_t seq);
 
 void ct_mpi_parts_forget(uint32_t row);

@@ -73,5 +73,5 @@ bad '' osu.txt
 bad 's/.*//' osu.txt
 commtrace bench osu.txt --ranks=1
 echo "exit $?"
-# what has no lines is no table, however long
+# what has no lines is not a table, however long
 commtrace bench /dev/zero; echo "exit $?"

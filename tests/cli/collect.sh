@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Segments of two directories come together in one; again is no harm; nothing is said to be something.
+# Segments of two directories come together in one; again does no harm; nothing is said to be something.
 grep '"node1"' "$data/four_ranks.jsonl" >one.jsonl
 grep '"node2"' "$data/four_ranks.jsonl" >two.jsonl
 commtrace import jsonl one.jsonl -o one >/dev/null

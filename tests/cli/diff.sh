@@ -24,7 +24,7 @@ echo "slow rank: the step, and no operation"
 words base1 base2 base3 rank --bases=3
 commtrace diff base1 link | sed -n '1,2p'
 commtrace diff base1 base2
-# what is slower and costs no step any time is no regression
+# what is slower and costs no step any time is not a regression
 commtrace diff base1 link --fail-on-regression=5 >/dev/null
 echo "exit $?"
 commtrace diff base1 rank --fail-on-regression=5 >/dev/null

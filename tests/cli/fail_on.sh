@@ -20,7 +20,7 @@ commtrace report run2 --fail-on=STRAGGLER >/dev/null
 echo $?
 commtrace report run2 --fail-on=SLOW_LINK >/dev/null
 echo $?
-# A job that hangs: the verdict, which is no finding; a job that does not is not called so, even if it was killed.
+# A job that hangs: the verdict, which is not a finding; a job that does not is not called so, even if it was killed.
 commtrace-synth -o run4 --gpus-per-host 4 --steps 20 --fault missing:rank=2,op=20 >/dev/null
 commtrace report run4 --fail-on=HANG >hung && echo 0 || echo $?
 grep -o '^Hang: rank 2 (node0) never entered' hung

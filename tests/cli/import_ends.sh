@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Imported lines hold no heartbeats and no exits: silence is no death, and how processes ended is not recorded.
+# Imported lines hold no heartbeats and no exits: silence is not a death, and how processes ended is not recorded.
 python3 "$data/lines.py" two_hosts | commtrace import jsonl - -o run1
 commtrace report run1 --verbose | sed -n '1s/:.*//p;/^ended/p;/how is not recorded/p;/outside,/p'
 commtrace hang run1

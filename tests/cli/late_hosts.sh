@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A host that is as late in each step is named, whatever a step looks like; it is no stage of a pipeline where every rank
+# A host that is as late in each step is named, whatever a step looks like; it is not a stage of a pipeline where every rank
 # exchanges with every rank. Whose kernels have no room on their GPU is not named: late starts cannot be distinguished from slow transfers. What it costs is the
 # generator's truth.
 try() {

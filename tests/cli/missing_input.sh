@@ -30,5 +30,5 @@ done
 fails nothing report run1 --expect=nothing
 fails junk report run1 --expect=junk
 fails junk bench junk
-# a log in which nothing is of use is no failure, but is said
+# a log in which nothing is of use is not a failure, but is said
 commtrace diagnose run1 --nccl-log=junk >/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A directory that holds another recording is refused, and so is what is no directory.
+# A directory that holds another recording is refused, and so is what is not a directory.
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
 commtrace run -o run1 -- true 2>&1 | sed 's|: /.*/run1/[^ ]*|: FILE|' >&2
 commtrace run -o run1 -- true 2>/dev/null

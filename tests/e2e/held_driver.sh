@@ -45,7 +45,7 @@ says() {
 }
 
 # A thread that waits only because it was sent after the lock waits until it is given back. On a machine that is busy
-# enough the tracer may learn of the lock later than this program gives it time for: that is no failure the first time.
+# enough the tracer may learn of the lock later than this program gives it time for: that is not a failure the first time.
 # Of what is left of a second without the tracer, other tests have their share.
 for mode in calls pending thread fork; do
 	for try in 1 2 3; do

@@ -37,7 +37,7 @@ grep -q '"marker": "step"' run.json || fail "no steps by NVTX ranges"
 grep -q '"count": 29' run.json || fail "not 29 steps"
 "$commtrace" report "$work/run" --verbose | grep '^steps .* begin with step' || fail "no line in the report"
 
-# A setting chooses, or switches off; another tool's place is kept, which is no library here: then NVTX does nothing.
+# A setting chooses, or switches off; another tool's place is kept, which is not a library here: then NVTX does nothing.
 ran off COMMTRACE_NVTX=off
 ran epoch COMMTRACE_NVTX=epoch,loading
 NVTX_INJECTION64_PATH=/dev/null ran taken

@@ -75,7 +75,7 @@ notes both COMMTRACE_FLUSCH
 job stranger COMMTRACER=1 XCOMMTRACE_DIR=1
 says stranger "$(line "$(run_of stranger)")"
 
-# A path is no order to the terminal, and the command can be pasted.
+# A path is not an order to the terminal, and the command can be pasted.
 job $'red\e[31m\a it\'s'
 ! grep -q $'[\e\a]' "$d/err.0" || fail "control characters reach the terminal: $(cat -v "$d/err.0")"
 said=$(sed -n 's/.*; then: //p' "$d/err.0")

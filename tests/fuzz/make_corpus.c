@@ -363,7 +363,7 @@ static void make_stacks(void)
 					       0x12, 0x38, 0x1c, 0x23, 0,    0x96, 0x16, 6,
 					       5,    0x76, 0,	 0x31, 0x24, 0x20 };
 
-	/* 2^32 + 3 is no register, though 3 is known */
+	/* 2^32 + 3 is not a register, though 3 is known */
 	static const uint8_t far[] = { 0x09, 16, 0x83, 0x80, 0x80, 0x80, 0x10 };
 
 	make_unwind("unwind/plain", plain, sizeof(plain));

@@ -250,7 +250,7 @@ static void the_kernel_reports_gpus_and_network_devices(void **state)
 	assert_string_equal(ct_facts_find(&facts, "nic.eth7.speed"), "25000");
 	assert_string_equal(ct_facts_find(&facts, "nic.eth7.driver"), "mlx5_core");
 	assert_string_equal(ct_facts_find(&facts, "nic.eth7.pci"), "0000:5e:00.0");
-	assert_null(ct_facts_find(&facts, "nic.eth7.numa")); /* -1 is no node */
+	assert_null(ct_facts_find(&facts, "nic.eth7.numa")); /* -1 is not a node */
 	assert_null(ct_facts_find(&facts, "nic.veth1.state"));
 	assert_null(ct_facts_find(&facts, "nic.lo.state"));
 	assert_string_equal(ct_facts_find(&facts, "ib.mlx5_0.rate"), "400 Gb/sec (4X NDR)");

@@ -45,7 +45,7 @@ static struct computed make(void)
 		.poll_per_s = 2000000,
 	};
 
-	/* what the start took is no guide */
+	/* what the start took is not a guide */
 	c.spent.poll_ns = SECOND_NS;
 	ct_gpu_budget_look(&c.budget, &c.spent);
 	return c;

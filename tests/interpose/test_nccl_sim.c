@@ -159,7 +159,7 @@ static void communicators_are_those_of_nccls_own_log(void **state)
 	for (uint32_t i = 0; i < r->n_comms; i++) {
 		assert_int_equal(r->comms[i].key_source, CT_KEY_LIBRARY);
 		assert_int_not_equal(r->comms[i].ended_ns, 0);
-		/* what NCCL gives more than one communicator is no key */
+		/* what NCCL gives more than one communicator is not a key */
 		if (logged(&r->comms[i]) == 0)
 			shrunk += r->comms[i].nranks == 3;
 		else

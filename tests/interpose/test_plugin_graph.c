@@ -94,7 +94,7 @@ static uint64_t launch(void)
 
 	for (int i = 0; i < RANKS; i++) {
 		MUST(cudaSetDevice(i) == cudaSuccess);
-		/* what is between the two launches is no part of the graphs' time */
+		/* what is between the two launches is not part of the graphs' time */
 		MUST(simCompute(ranks[i].stream, 50000000) == CUDA_SUCCESS);
 		MUST(cudaEventRecord(ranks[i].begin, ranks[i].stream) == cudaSuccess);
 		MUST(cuGraphLaunch(ranks[i].exec, ranks[i].stream) == CUDA_SUCCESS);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # `commtrace run` of a job that ends before its time: the launcher returns while its ranks are not quite gone, and yet
-# everything is in the run when `run` returns. A rank that stands still is no healthy job, neither while it does nor
+# everything is in the run when `run` returns. A rank that stands still is not a healthy job, neither while it does nor
 # when it was ended from outside.
 . "$(dirname "$0")/mpi.sh"
 program=$(mpi_program early_end)

@@ -158,7 +158,7 @@ static void check(uint32_t version, int free_threaded)
 	ct_python_first(&py, read_memory, threads[0].state, &cursor);
 	assert_int_equal(ct_python_next(&py, read_memory, &cursor, &frame), 1);
 	assert_int_equal(frame.line, 0);
-	/* what is no code object ends the walk */
+	/* what is not a code object ends the walk */
 	py.code_type = 0x9999;
 	ct_python_first(&py, read_memory, threads[0].state, &cursor);
 	assert_int_equal(ct_python_next(&py, read_memory, &cursor, &frame), -1);

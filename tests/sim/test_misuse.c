@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every kind of misuse gives CUDA's error and is counted; what is no misuse is not. */
+/* Every kind of misuse gives CUDA's error and is counted; what is not a misuse is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -293,7 +293,7 @@ static void errors_add_up_along_the_way(void **state)
 	ct_clock_points_fini(&points);
 }
 
-/* What the host sees to be over may have been over for a while: that is no accuracy. */
+/* What the host sees to be over may have been over for a while: that is not its accuracy. */
 static void ends_seen_by_the_host_count_for_what_they_are(void **state)
 {
 	struct ct_clock_points points;

@@ -275,8 +275,8 @@ static void a_slow_way_between_two_is_reported(void **state)
 	end();
 }
 
-/* Small transfers take a third longer in one of them, and no other: that is no bandwidth, and too
- * little. */
+/* Small transfers take a third longer in one of them, and no other: that is not a bandwidth, and
+ * too little. */
 static void a_little_slower_is_not_slow(void **state)
 {
 	static const uint32_t members[] = { 0, 1, 2, 3 };
@@ -311,7 +311,7 @@ static void most_operations_without_room_are_no_slow_link(void **state)
 	end();
 }
 
-/* Of two operations of a communicator the one with less time is slow: that is no link. */
+/* Of two operations of a communicator the one with less time is slow: that is not a link. */
 static void one_slow_operation_of_several_is_no_slow_link(void **state)
 {
 	static const uint32_t members[][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 } };

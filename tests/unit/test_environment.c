@@ -121,7 +121,7 @@ static void exactly_what_differs_is_listed_with_who_has_what(void **state)
 	 * named */
 	assert_int_equal(f->n_ranks, 4);
 	assert_int_equal(f->ranks[0], 0);
-	/* it is no reason to doubt that the run was healthy */
+	/* it is not a reason to doubt that the run was healthy */
 	assert_int_equal(r->verdict.code, CT_VERDICT_HEALTHY);
 	ct_report_free(r);
 }
@@ -197,7 +197,7 @@ static void a_misspelt_setting_is_reported_with_the_near_one(void **state)
 	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 	assert_non_null(strstr(f->advice, "NCCL_IB_TIMEOT: did you mean NCCL_IB_TIMEOUT?"));
 	assert_non_null(strstr(f->advice, "NCCL_BUFSIZE: did you mean NCCL_BUFFSIZE?"));
-	/* of old names more is known, others resemble none, and a beginning is no name */
+	/* of old names more is known, others resemble none, and a beginning is not a name */
 	for (size_t i = 0; i < r->environment.n_unread; i++)
 		assert_int_equal(r->environment.unread[i].is_misspelt,
 				 strcmp(r->environment.unread[i].name, "NCCL_IB_TIMEOT") == 0 ||

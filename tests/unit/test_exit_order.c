@@ -193,7 +193,7 @@ static void a_rank_whose_heartbeats_stop_early_is_silent_first(void **state)
 	/* a host that lets heartbeats wait for 1 s */
 	assert_int_equal(
 		silent_ms((struct process)VANISHED(5000), (struct process)VANISHED(9000), 1000), 0);
-	/* one that was seen to be killed is not silent, and one that exited cleanly is no loss */
+	/* one that was seen to be killed is not silent, and one that exited cleanly is not a loss */
 	assert_int_equal(silent_ms((struct process)SENT(5000, SIGKILL),
 				   (struct process)VANISHED(9000), 0),
 			 0);

@@ -139,7 +139,7 @@ static void the_least_of_the_known_bounds_counts(void **state)
 	assert_true(isnan(ct_gain_pct(&model)));
 	model.run.comm_share_pct = 30;
 	assert_true(ct_gain_pct(&model) == 30);
-	/* one rank of two is no bound */
+	/* one rank of two is not a bound */
 	ranks[0].exposed_ns = 10000000;
 	ranks[0].exposed_err_ns = 500000;
 	assert_true(ct_gain_pct(&model) == 30);

@@ -31,7 +31,7 @@ static void a_gap_is_split_by_when_the_host_called(void **state)
 	ct_gap_split(5000 * US, 4999 * US, 4000 * US, 5, &s); /* back to back */
 	assert_int_equal(s.idle_launch_ns, 29 * US);
 	assert_int_equal(s.pairs, 5);
-	assert_int_equal(s.err_ns, 20); /* what was no gap has none */
+	assert_int_equal(s.err_ns, 20); /* what was not a gap has none */
 }
 
 static const struct ct_cut two_cuts[] = { { 1 * MS, 11 * MS }, { 11 * MS, 21 * MS } };

@@ -151,7 +151,7 @@ static void waits_across_hosts_are_known_with_the_error_of_the_clocks(void **sta
 	ct_report_free(report);
 }
 
-/* What the clocks' error could have made is no wait. */
+/* What the clocks' error could have made is not a wait. */
 static void waits_below_the_error_of_the_clocks_are_none(void **state)
 {
 	struct ct_report *report;

@@ -14,7 +14,7 @@ static void lists_of_cores_are_counted_once(void **state)
 	assert_int_equal(ct_cores_add("2-5", known), 2);
 	assert_int_equal(ct_cores_add("64", known), 1);
 	assert_int_equal(ct_cores_add("64-64,4095,4096", known), 1);
-	/* what is no list */
+	/* what is not a list */
 	assert_int_equal(ct_cores_add("", known), 0);
 	assert_int_equal(ct_cores_add("many", known), 0);
 	assert_int_equal(ct_cores_add("9-", known), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where one operation comes again and again, times show how many a step consists; and what comes
- * back after as many steps each time is no change of the run. */
+ * back after as many steps each time is not a change of the run. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ static void parts_of_a_step_are_reported_by_their_times(void **state)
 			ct_period_of_parts(times + 5, steps(n + 1, 0.2) - 5, 4000000, &first), 21);
 		assert_int_equal(first, 16);
 	}
-	/* less than two whole steps do not come again, but what was found is no equal steps */
+	/* less than two whole steps do not come again, but what was found are not equal steps */
 	assert_int_equal(ct_period_of_parts(times, steps(2, 0), 4000000, &first), 1);
 	for (unsigned k = 0; k < 60; k++)
 		times[k] = uniform() < 0.5 ? 4000000 : 8000000;

@@ -473,7 +473,7 @@ static void what_was_decided_is_said(void **state)
 	ct_report_free(report);
 }
 
-/* What is not known is no effect of nothing, and has a reason. */
+/* What is not known is not an effect of nothing, and has a reason. */
 static void what_was_not_measured_is_said(void **state)
 {
 	static const struct {

@@ -404,7 +404,7 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 		  "2 ops have not returned so far (ranks 0,2)" },
 		{ 1000000, 2500000000, 1, 1, "2 operations in flight for 2.50 s, unusually long",
 		  "2 ops have not returned so far (ranks 0,2)" },
-		/* the others took nearly a second: twice that is no surprise yet */
+		/* the others took nearly a second: twice that is not a surprise yet */
 		{ 900000000, 1700000000, 1, 0, "no straggler above", "so far" },
 		{ 900000000, 2500000000, 1, 1, "unusually long", "so far" },
 		{ 1000000, 31000000000, 1, 1,
@@ -433,8 +433,8 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 	}
 }
 
-/* A thread that listens all the time is no reason, while the others go on; nor is what waits on a
- * GPU. */
+/* A thread that listens all the time is not a reason, while the others go on; nor is what waits on
+ * a GPU. */
 static void a_listener_is_not_stuck(void **state)
 {
 	struct ct_report *report;

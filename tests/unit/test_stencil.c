@@ -114,7 +114,7 @@ static void at_the_end_of_a_chain_the_slow_rank_costs_what_it_costs(void **state
 	}
 }
 
-/* Between posting and waiting it computes: that is no communication. */
+/* Between posting and waiting it computes: that is not communication. */
 static void computing_between_posting_and_waiting_is_computing(void **state)
 {
 	struct stencil o = quiet;

@@ -80,7 +80,7 @@ static void steps_in_a_row_share_a_block_in_long_runs(void **state)
 	assert_int_equal(report.throughput.n_blocks, 63);
 	is_about(report.throughput.blocks[0], 1e3);
 	is_about(report.throughput.blocks[62], 500);
-	/* two halves that differ: what neighbours share is no evidence that the mean is known */
+	/* two halves that differ: what neighbours share is not evidence that the mean is known */
 	assert_true(report.throughput.err_per_s > 100);
 }
 

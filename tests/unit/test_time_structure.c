@@ -198,7 +198,7 @@ static void stalls_of_one_rank_are_periodic(void **state)
 	assert_float_equal(p.sum_ns, 800e6, 20e6);
 	assert_int_equal(p.first, 49);
 	assert_int_equal(p.last, 399);
-	/* that is no turn-taking */
+	/* that is not a turn-taking */
 	ct_stalls_of_all(charges, stalls(50, 100, always_3), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 0);
 }

@@ -53,7 +53,7 @@ static void no_figure_is_broken(void **unused)
 
 			assert_true(width(line) <= columns);
 			if (*again) {
-				/* what a line begins with is no sign, unit or percentage of a
+				/* what a line begins with is not a sign, unit or percentage of a
 				 * number before it */
 				assert_false(strncmp(begin, "±", 2) == 0);
 				if (isdigit((unsigned char)again[strlen(again) - 1]))

@@ -59,7 +59,7 @@ static const char *split(struct bench_request *request, const char *argument, co
 
 /* ---- PROGRAM, recorded into the last RUN ---- */
 
-/* What it prints is no result of ours. */
+/* What it prints is not a result of ours. */
 static int print_on_stderr(void *unused)
 {
 	(void)unused;

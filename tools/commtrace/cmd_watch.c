@@ -40,7 +40,7 @@ int ct_cmd_watch(int argc, char **argv)
 	}
 	ct_signals_defer();
 	code = ct_watch_loop(&watch, -1) > 0 ? CT_CODE_FINDING : ct_signals_deferred();
-	/* a line that was not written is no report */
+	/* a line that was not written is not a report */
 	code = ct_stdout_close() ?: code;
 out:
 	ct_watch_alerts_fini(&alerts);

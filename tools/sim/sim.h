@@ -106,7 +106,7 @@ SIM_EXPORT uint64_t simTimedRecords(void);
 SIM_EXPORT CUresult simCheckRange(const void *p, size_t bytes);
 
 /* How often this process called what CUDA does not allow, and the first such call ("cuEventQuery:
- * ..."), NULL if none. CUDA_ERROR_NOT_READY is no misuse. simBlame() adds to both: for libraries
+ * ..."), NULL if none. CUDA_ERROR_NOT_READY is not a misuse. simBlame() adds to both: for libraries
  * above that find some themselves. */
 SIM_EXPORT uint64_t simMisuse(void);
 SIM_EXPORT const char *simFirstMisuse(void);

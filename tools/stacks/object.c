@@ -31,7 +31,7 @@ struct ct_object {
 	int fd;		/* -1: there is no file, or another one */
 	Elf *elf;	/* NULL likewise */
 	Elf *names;	/* of its debug information, where that is apart; NULL: none */
-	uint8_t *image; /* of the vdso, which is no file's */
+	uint8_t *image; /* of the vdso, which belongs to no file */
 	GElf_Phdr *headers;
 	size_t n_headers;
 	struct symbol *symbols; /* functions, ascending */

@@ -7,7 +7,7 @@
 
 #include "tools/stacks/target.h"
 
-/* NULL: the range is no file's. */
+/* NULL: the range belongs to no file. */
 struct ct_object *ct_object_of(struct ct_target *target, struct ct_range *range);
 
 /* The address in the file's own numbers. 0, or -1: its segments do not have it. */

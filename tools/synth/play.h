@@ -81,7 +81,7 @@ struct ct_play_wait {
 	uint64_t issued_ns;
 	uint64_t begin_ns, end_ns;
 	uint32_t launch, after;
-	int others;	  /* since its last one the stream waited for what is no communication */
+	int others;	  /* since its last one the stream waited for what is not communication */
 	int has_launched; /* the stream has itself */
 };
 

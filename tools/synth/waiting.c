@@ -61,7 +61,7 @@ void ct_play_record_event(struct rank *r, struct stream *s, int event)
 }
 
 /* A stream that launches communication itself waits for what others computed before every launch:
- * what that had waited for in turn is no wait of its own. */
+ * what that had waited for in turn is not a wait of its own. */
 static int is_to_record(const struct waited *found, const struct moment *m)
 {
 	return found->n && (!found->has_launched || m->is_direct);

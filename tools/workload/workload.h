@@ -134,7 +134,7 @@ const struct ct_workload_config *ct_workload_config(const struct ct_workload *w)
 int ct_workload_n_comms(const struct ct_workload *w);
 const struct ct_workload_comm *ct_workload_comm(const struct ct_workload *w, int comm);
 
-/* The rank's place in a communicator, -1 if it is no member; and the other way round. */
+/* The rank's place in a communicator, -1 if it is not a member; and the other way round. */
 int ct_workload_peer(const struct ct_workload *w, int comm, int rank);
 int ct_workload_member(const struct ct_workload *w, int comm, int peer);
 int ct_workload_node(const struct ct_workload *w, int rank);

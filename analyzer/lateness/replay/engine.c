@@ -229,7 +229,7 @@ static double position_mean(const struct ct_engine *e, uint32_t position)
 	return n > 0 ? sum / n : 0;
 }
 
-/* Means of gaps by slot and position. What lies before operations without times is no evidence;
+/* Means of gaps by slot and position. What lies before operations without times is not evidence;
  * such a gap becomes that mean. */
 static int find_levels(struct ct_engine *e)
 {
@@ -364,7 +364,7 @@ static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_ex
 
 /* Where the last one to come took clearly longer than is usual, its stream reached the operation
  * late, or the transfer was slow, or its kernel waited for room: that cannot be distinguished, and
- * its gap is no evidence. A call of a host began when it began. */
+ * its gap is not evidence. A call of a host began when it began. */
 static int mark_uncertain(struct ct_schedule *s)
 {
 	struct engine_transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));

@@ -4,8 +4,8 @@
  * A step ends, on each rank, with the widest operation that the ranks of its stage call once a
  * step. A position is a kind of launch and how often its rank launched that kind before in the
  * step: what one rank calls more than the others shifts nothing but its own surplus. A kind that
- * fewer than half of the peers have in a step is no position; what comes more often than for half
- * of them shares one. One thread. */
+ * fewer than half of the peers have in a step is not a position; what comes more often than for
+ * half of them shares one. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_POSITIONS_H
 #define CT_ANALYZER_LATENESS_REPLAY_POSITIONS_H
 

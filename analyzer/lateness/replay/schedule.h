@@ -45,7 +45,7 @@ struct ct_schedule_launch {
 	uint8_t role : 6;	  /* enum ct_launch_role */
 	uint8_t is_in_turn : 1;	  /* of a host whose calls come one after the other; 0: not known
 				     which computing waits for which */
-	uint8_t is_uncertain : 1; /* its gap is no evidence: operations without times lie in it, or
+	uint8_t is_uncertain : 1; /* its gap is not evidence: operations without times lie in it, or
 				     its kernel may have waited for room */
 };
 
@@ -74,7 +74,7 @@ struct ct_schedule_exchange {
 	uint32_t first_part, n;
 	uint32_t stretch;
 	uint32_t lead;	  /* part of the root, counted from first_part; UINT32_MAX: none leads */
-	uint8_t computes; /* a graph: its transfer is no communication */
+	uint8_t computes; /* a graph: its transfer is not communication */
 	uint8_t is_plain; /* once ordered: all members end it together */
 	uint8_t op;
 	uint64_t bytes;

@@ -3,8 +3,8 @@
  *
  * Documents say about 0.5 us; 32 ns and 1.024 us are on record. All elapsed times are multiples of
  * it: their greatest common divisor is it, or a multiple, which errs on the safe side. Until some
- * are known, and where none comes out (a tick that is no whole number of ns), the coarsest that is
- * known of any device holds. Pure functions over memory of the caller.
+ * are known, and where none comes out (a tick that is not a whole number of ns), the coarsest that
+ * is known of any device holds. Pure functions over memory of the caller.
  */
 #ifndef CT_INTERPOSE_GPU_CLOCK_RESOLUTION_H
 #define CT_INTERPOSE_GPU_CLOCK_RESOLUTION_H

@@ -257,7 +257,7 @@ def main():
     for v, c, s in zip(flat, drawn, shown):
         check(len(c) > 1 if v is None else c == {s}, "colours of PNG and SVG", c, s)
     check(pixel(0, 0) == pixel(width - 1, height - 1) == GROUND, "ground")
-    # Its words: what lies above the plot is no bare ground.
+    # Its words: what lies above the plot is not bare ground.
     check(any(pixel(x, y) != GROUND for y in range(2 * int(frame.get("y")) - 4) for x in range(width)), "no title")
 
     check((text, svg, png) == (draw("csv"), draw("svg"), draw("png")), "not the same bytes again")

@@ -234,7 +234,7 @@ int ct_watcher_look(struct ct_watcher *w, int is_over, uint64_t apart_ns, enum c
 	if (v)
 		return note_verdict(w, v, is_over, apart_ns, kind);
 	forget(&w->seen);
-	/* A job that was ended has not recovered, and less certainty is no recovery. */
+	/* A job that was ended has not recovered, and less certainty is not a recovery. */
 	if (!w->reported.is_set || w->hang->result->n_verdicts || w->hang->state == CT_JOB_KILLED ||
 	    w->hang->state == CT_JOB_INTERRUPTED || ++w->clear_looks < CLEAR_LOOKS)
 		return CT_OK;

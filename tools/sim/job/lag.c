@@ -30,7 +30,7 @@ void simjob_wait(struct simjob_rank *r, cudaEvent_t event)
 		wait_or_abort(r, event);
 	else
 		SIMJOB_CUDA(r, cudaEventSynchronize, (event));
-	/* What an abort has ended is no result; the watchdog ends the process. */
+	/* What an abort has ended is not a result; the watchdog ends the process. */
 	while (r->is_aborting)
 		simSleepUntil(simNow() + LINGER_NS);
 }
