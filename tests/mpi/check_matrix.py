@@ -327,7 +327,7 @@ def check_info(info):
     for loss in info["dropped"]:
         differ("info", "lost", json.dumps(loss))
     for order in info["call_order"]:
-        same(f"info order of {order['comm']}", "first_different_seq", order["first_difference"], None)
+        same(f"info order of {order['comm']}", "first_different_seq", order["first_different_seq"], None)
 
 
 def main():
