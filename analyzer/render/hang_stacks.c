@@ -110,13 +110,13 @@ static void write_stack(struct ct_text *text, int rank, const struct ct_stack *s
 			     stack->paused_ns ? ct_prose_ns(stack->paused_ns).s : "",
 			     stack->paused_ns ? ")" : "");
 	else
-		ct_text_rowf(text, "stack", "rank %s, %s%s, %s%s, %s for %s%s",
+		ct_text_rowf(text, "stack", "rank %s, %s%s, %s%s%s, %s into the %s",
 			     ct_text_rank(rank).s, is_main ? "main thread" : "thread ",
 			     is_main ? "" : rec->thread, doing(rec),
 			     rec->flags & CT_STACK_MOVED ? ", moving" : "",
-			     rec->flags & CT_STACK_IN_CALL ? "in the call" : "no call",
+			     stack->before_ns && stack->is_same ? ", unchanged" : "",
 			     ct_prose_ns(after_ns).s,
-			     stack->before_ns && stack->is_same ? ", stack unchanged" : "");
+			     rec->flags & CT_STACK_IN_CALL ? "call" : "stall");
 	write_frames(text, stack, most);
 }
 
