@@ -200,12 +200,18 @@ static int open_steps(const struct ct_picture_make *make, struct heat_rows *rows
 static void say_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h,
 		      uint64_t err_ns)
 {
-	ct_picture_note(make->picture,
-			ct_arena_printf(make->memory,
-					"A column is %" PRIu64 " step%s; a cell is the mean of a "
-					"step, known to ± %s.",
-					h->steps_each, h->steps_each == 1 ? "" : "s",
-					ct_prose_ns(err_ns).s));
+	struct ct_unit_text err = ct_prose_ns(err_ns);
+
+	if (h->steps_each == 1)
+		ct_picture_note(make->picture,
+				ct_arena_printf(make->memory,
+						"One column per step; each value ± %s.", err.s));
+	else
+		ct_picture_note(make->picture,
+				ct_arena_printf(make->memory,
+						"One column per %" PRIu64
+						" steps; each value is their mean, ± %s.",
+						h->steps_each, err.s));
 }
 
 static const struct ct_chart_value step_values[VALUES] = {
@@ -275,7 +281,7 @@ int ct_picture_waits(const struct ct_picture_make *make)
 		return st;
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
 	p->scale = "% of column time (square root)";
-	ct_picture_note(p, ct_arena_printf(make->memory, "A column is %s, a cell is known to ± %s.",
+	ct_picture_note(p, ct_arena_printf(make->memory, "One column per %s; each value ± %s.",
 					   ct_prose_ns(w->column_ns).s,
 					   ct_prose_ns(late ? w->lateness_err_ns : w->err_ns).s));
 	say_rows(p, &rows);

@@ -248,7 +248,7 @@ def main():
     if of == "traffic":
         check("P2P bytes are exact" in root.find(SVG + "desc").text or "P2P exact" in root.find(SVG + "desc").text, "model")
     if of in ("waits", "steps"):
-        check("known to \u00b1" in root.find(SVG + "desc").text, "no error bound")
+        check("\u00b1" in root.find(SVG + "desc").text, "no error bound")
 
     png = draw("png")
     width, height, pixel = read_png(png)
