@@ -100,7 +100,7 @@ struct ct_unit_text ct_prose_Bps(uint64_t bytes_per_second)
 static void with_error(struct ct_unit_range *text, double value, double err, const char *unit)
 {
 	static const double halves[] = { 0.5, 0.05, 0.005 };
-	int decimals = decimals_of(value);
+	int decimals = decimals_of(fmax(value, err));
 
 	if (!(err >= halves[decimals]) && err > 0)
 		snprintf(text->s, sizeof(text->s), "%.*f ± %.1g %s", decimals, value, err, unit);
@@ -109,25 +109,43 @@ static void with_error(struct ct_unit_range *text, double value, double err, con
 			 unit);
 }
 
-struct ct_unit_range ct_prose_ns_err(double ns, double err)
+/* Both in the unit of the larger, unless nothing would be left of the error; `units` as of
+ * scaled(). */
+static struct ct_unit_range scaled_err(double value, double err, const char *const *units,
+				       unsigned n)
 {
-	const unsigned n = sizeof(times) / sizeof(times[0]);
 	struct ct_unit_range text = { "n/a" };
+	double whole_err = err;
 	unsigned u = 0;
 
-	if (isnan(ns))
+	if (isnan(value))
 		return text;
 	if (isnan(err)) {
-		snprintf(text.s, sizeof(text.s), "%s", ct_prose_ns(ns > 0 ? (uint64_t)ns : 0).s);
+		snprintf(text.s, sizeof(text.s), "%s",
+			 scaled(value > 0 ? (uint64_t)value : 0, " ", units, n).s);
 		return text;
 	}
-	while (u + 1 < n && fmax(ns, err) >= 999.5) {
-		ns /= 1000;
+	while (u + 1 < n && fmax(value, err) >= 999.5) {
+		value /= 1000;
 		err /= 1000;
 		u++;
 	}
-	with_error(&text, ns, err, times[u]);
+	if (err > 0 && err < 1e-3 && u > 0)
+		snprintf(text.s, sizeof(text.s), "%.*f %s ± %s", decimals_of(value), value,
+			 units[u], scaled((uint64_t)whole_err, " ", units, n).s);
+	else
+		with_error(&text, value, err, units[u]);
 	return text;
+}
+
+struct ct_unit_range ct_prose_ns_err(double ns, double err)
+{
+	return scaled_err(ns, err, times, sizeof(times) / sizeof(times[0]));
+}
+
+struct ct_unit_range ct_prose_Bps_err(double bytes_per_second, double err)
+{
+	return scaled_err(bytes_per_second, err, rates, sizeof(rates) / sizeof(rates[0]));
 }
 
 struct ct_unit_range ct_prose_pct_err(double pct, double err)
@@ -154,6 +172,16 @@ struct ct_unit_range ct_prose_rate_err(double samples_per_s, double err)
 			 samples_per_s);
 	else
 		with_error(&text, samples_per_s, err, "samples/s");
+	return text;
+}
+
+struct ct_unit_range ct_prose_change(double pct, double low, double high)
+{
+	int decimals = decimals_of(fabs(pct));
+	struct ct_unit_range text;
+
+	snprintf(text.s, sizeof(text.s), "%+.*f %% (%.*f to %.*f)", decimals, pct, decimals, low,
+		 decimals, high);
 	return text;
 }
 

@@ -41,7 +41,10 @@ struct ct_unit_text ct_prose_Bps(uint64_t bytes_per_second);
 struct ct_unit_text ct_prose_pct(double pct);
 /* "15.4 ± 2.3 ms", in one unit; "n/a" for a figure that is NAN, and without an error if that is. */
 struct ct_unit_range ct_prose_ns_err(double ns, double err);
+struct ct_unit_range ct_prose_Bps_err(double bytes_per_second, double err);
 struct ct_unit_range ct_prose_pct_err(double pct, double err);
 struct ct_unit_range ct_prose_rate_err(double samples_per_s, double err);
+/* "+14.0 % (13.9 to 14.1)" */
+struct ct_unit_range ct_prose_change(double pct, double low, double high);
 
 #endif

@@ -125,7 +125,9 @@ static int sum_up(const struct exposed_chart *m)
 		if (c->exposed_ns != CT_UNKNOWN && (!most || c->exposed_ns > most->exposed_ns))
 			most = c;
 	}
-	m->plot->summary = most ? ct_arena_printf(m->memory, "Most in step %" PRIu64 ": %s of %s.",
+	m->plot->summary = most ? ct_arena_printf(m->memory,
+						  "Step %" PRIu64
+						  " has the most exposed communication: %s of %s.",
 						  most->index, ct_prose_ns(most->exposed_ns).s,
 						  ct_prose_ns(most->time_ns).s)
 				: "How much of the communication was exposed is not known.";

@@ -51,7 +51,7 @@ static struct ct_diagnosis_node ask_HANG(const struct diagnosis_inputs *a)
 			       NULL);
 	if (r->n_in_flight || r->open_launches)
 		return unknown("operations were under way at the end", NULL);
-	return pass("no operation was left unfinished");
+	return pass("no operation was in flight at the end");
 }
 
 /* "signal 9", "exit status 1", "unknown" */
@@ -328,8 +328,8 @@ static struct ct_diagnosis_node ask_OVERLAP(const struct diagnosis_inputs *a)
 static struct ct_diagnosis_node ask_TRACER(const struct diagnosis_inputs *a)
 {
 	if (isnan(a->report->overhead_pct) || !a->report->n_overhead)
-		return unknown("what recording cost is not on record", NULL);
-	return pass(ct_arena_printf(a->memory, "%s of the run in wrappers",
+		return unknown("the overhead is not on record", NULL);
+	return pass(ct_arena_printf(a->memory, "recording added %s of the run to calls",
 				    ct_prose_pct(a->report->overhead_pct).s));
 }
 

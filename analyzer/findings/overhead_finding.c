@@ -34,7 +34,7 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	f->severity = dear ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->cause = dear ? "recording took more of the run than its budget"
-			: "to stay within its budget the recorder left launches untimed";
+			: "to stay within its budget the tracer left launches untimed";
 	f->advice = dear ? "COMMTRACE_TIMING=host or COMMTRACE_SAMPLE=0.1 costs less"
 			 : "COMMTRACE_BUDGET=off times all of them";
 	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);

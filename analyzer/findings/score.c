@@ -83,7 +83,7 @@ static void set_balance(double ideal_ratio, const struct ct_report *report,
 	if (n < 2 || !report->run.duration_ns || !report->run.matched)
 		return;
 	set(part, 1 - waited / (double)n / (double)report->run.duration_ns,
-	    "1 - mean share of the run in which a rank waited for others; no replay");
+	    "1 - % of the run in which the mean rank waited for others; no replay");
 }
 
 static int set_stability(const struct ct_links *links, const struct ct_report *report,
@@ -127,7 +127,7 @@ static const char *no_total(const struct ct_report *report)
 	if (report->run.is_two_jobs)
 		return "traces of two jobs";
 	if (report->n_stuck)
-		return "operations had not returned, so they show no efficiency";
+		return "operations were in flight at the end, so they show no efficiency";
 	why = ct_gain_why_not(report);
 	if (why)
 		return why;
@@ -150,7 +150,7 @@ static void weigh(struct ct_report *report)
 	/* omitted parts have no weight, the others proportionally more */
 	for (size_t i = 0; i < score->n_parts; i++)
 		score->parts[i].weight_pct = isnan(score->parts[i].score)
-						     ? 0
+						     ? NAN
 						     : 100 * score->parts[i].weight_pct / weight;
 	score->why = no_total(report);
 	score->total = score->why ? NAN : sum / weight;

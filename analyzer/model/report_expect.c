@@ -18,20 +18,26 @@ static struct ct_unit_text figure(const struct ct_report_expectation *e, double 
 	return strcmp(e->unit, "ns") == 0 ? ct_prose_ns(whole) : ct_prose_Bps(whole);
 }
 
+static struct ct_unit_range with_error(const struct ct_report_expectation *e)
+{
+	if (strcmp(e->unit, "pct") == 0)
+		return ct_prose_pct_err(e->value, e->err);
+	return strcmp(e->unit, "ns") == 0 ? ct_prose_ns_err(e->value, e->err)
+					  : ct_prose_Bps_err(e->value, e->err);
+}
+
 const char *ct_expectation_text(const struct ct_report_expectation *e, struct ct_arena *memory)
 {
 	const char *limit = strcmp(e->metric, "latency") == 0 ? "at most" : "at least";
 	const char *scope = strcmp(e->scope, "any") == 0 ? "" : e->scope;
-	char where[128] = "", err[CT_UNIT_TEXT + 8] = "";
+	char where[128] = "";
 
-	if (!isnan(e->err))
-		snprintf(err, sizeof(err), " ± %s", figure(e, e->err).s);
 	if (e->comm_hash)
 		snprintf(where, sizeof(where), " (%s%scomm %08" PRIx64 ", %s)", scope,
 			 *scope ? ", " : "", e->comm_hash >> 32, ct_prose_bytes(e->bytes_each).s);
 	else if (*scope)
 		snprintf(where, sizeof(where), " (%s)", scope);
-	return ct_arena_printf(memory, "%s of %s%s is %s%s, expected %s %s", e->metric,
-			       e->op ? e->op : "any operation", where, figure(e, e->value).s, err,
-			       limit, figure(e, e->limit).s);
+	return ct_arena_printf(memory, "%s of %s%s is %s, expected %s %s", e->metric,
+			       e->op ? e->op : "any operation", where, with_error(e).s, limit,
+			       figure(e, e->limit).s);
 }

@@ -173,13 +173,13 @@ VALUE(heat_steps_ratio, _heat_steps,
 
 /* ---- in text ---- */
 
-/* "3", or "0..3" if it drives several. */
+/* "3", or "0-3" if it drives several. */
 static void ranks_cell(char *to, size_t cap, const void *row)
 {
 	const struct ct_report_process *p = row;
 
 	if (p->n_ranks > 1)
-		snprintf(to, cap, "%d..%d", p->ranks[0], p->ranks[p->n_ranks - 1]);
+		snprintf(to, cap, "%d-%d", p->ranks[0], p->ranks[p->n_ranks - 1]);
 	else
 		snprintf(to, cap, "%s", ct_text_rank(p->rank).s);
 }
@@ -269,8 +269,7 @@ static void diff_change_cell(char *to, size_t cap, const void *row)
 	const struct ct_diff_row *r = row;
 
 	if (r->result == CT_DIFF_SLOWER || r->result == CT_DIFF_FASTER)
-		snprintf(to, cap, "%+.3g %% (%.3g to %.3g)", r->change_pct, r->low_pct,
-			 r->high_pct);
+		snprintf(to, cap, "%s", ct_prose_change(r->change_pct, r->low_pct, r->high_pct).s);
 	else if (r->result == CT_DIFF_SAME)
 		snprintf(to, cap, "not significant");
 	else
@@ -283,8 +282,7 @@ static void bench_cell(char *to, size_t cap, const void *row)
 	const struct ct_bench_row *r = row;
 
 	if (r->result == CT_BENCH_SLOWER)
-		snprintf(to, cap, "%+.3g %% (%.3g to %.3g)", r->slower_pct, r->low_pct,
-			 r->high_pct);
+		snprintf(to, cap, "%s", ct_prose_change(r->slower_pct, r->low_pct, r->high_pct).s);
 	else if (r->result == CT_BENCH_SAME)
 		snprintf(to, cap, "not significant");
 	else

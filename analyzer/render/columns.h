@@ -103,14 +103,15 @@ void ct_columns_head(struct ct_text *text, const struct ct_columns *columns, con
 void ct_columns_row(struct ct_text *text, enum ct_color color, const struct ct_columns *columns,
 		    const char *keys, const void *row);
 
-/* A line of what the page shows of an object, "steps     steps 39; median 39.5 ms ± 1.8 us". It
- * says why it has none, if that is known, and is left out where its `key` is not. */
+/* A line of these keys of an object, NULL: of what the page shows, "steps     39; median
+ * 39.5 ± 0.002 ms". It says why it has none, if that is known, and is left out where its `key` is
+ * not. */
 void ct_columns_facts(struct ct_text *text, const char *word, const struct ct_columns *columns,
-		      const char *key, const void *row);
+		      const char *keys, const char *key, const void *row);
 
 /* The same of the one of n rows that has most of the key, a uint64_t; NULL: of the first. */
 void ct_columns_most(struct ct_text *text, const char *word, const struct ct_columns *columns,
-		     const char *key, const void *rows, size_t n);
+		     const char *keys, const char *key, const void *rows, size_t n);
 
 /* "rank 3, nic 9.00 GB, in 30.0 s": heads and cells. */
 void ct_columns_pairs(char *to, size_t cap, const struct ct_columns *columns, const char *keys,

@@ -22,6 +22,8 @@ static struct ct_unit_text number(const struct ct_report_column *c, uint64_t val
 			*strchr(text.s, '/') = '\0';
 		return text;
 	case CT_UNIT_comm:
+		if (!value)
+			return ct_text_count(CT_UNKNOWN);
 		snprintf(text.s, sizeof(text.s), "%016" PRIx64, value);
 		return text;
 	default:
@@ -54,7 +56,7 @@ static void write_cell(char *to, size_t cap, const struct ct_report_column *c, c
 			snprintf(to, cap,
 				 isnan(real)		      ? "n/a"
 				 : c->unit == CT_UNIT_integer ? "%.0f"
-							      : "%.4g",
+							      : "%.3g",
 				 real);
 		return;
 	case CT_STORE_INT:
@@ -123,17 +125,45 @@ void ct_columns_pairs(char *to, size_t cap, const struct ct_columns *columns, co
 	}
 }
 
-/* 0: it is not known, or not one value. */
+/* 0: it is not known, not one value, or does not hold. */
 static int fact(char *to, size_t cap, const struct ct_report_column *c, const void *row)
 {
 	if (c->n_at || (c->json && !c->cell) || c->rows)
 		return 0;
 	write_cell(to, cap, c, row);
-	if (c->unit == CT_UNIT_comm)
+	if (c->unit == CT_UNIT_comm && strcmp(to, "n/a") != 0)
 		to[8] = '\0'; /* as --comm takes it */
+	if (c->unit == CT_UNIT_yes && to[0] != '1')
+		return 0;
 	if (c->unit == CT_UNIT_yes)
-		snprintf(to, cap, "%s", to[0] == '1' ? "yes" : "no");
+		to[0] = '\0'; /* the title says it */
 	return strcmp(to, "n/a") != 0 && to[0] != '-';
+}
+
+/* "29.9 ± 0.004 ms", in one unit; of others than times, bandwidths and percent as written. */
+static void add_error(char *to, size_t cap, const struct ct_report_column *c,
+		      const struct ct_report_column *err, const void *row)
+{
+	const char *value = (const char *)row + c->at, *of = (const char *)row + err->at;
+	char text[64];
+
+	if (!fact(text, sizeof(text), err, row))
+		return;
+	if (c->store == CT_STORE_DOUBLE && c->unit == CT_UNIT_pct)
+		snprintf(to, cap, "%s",
+			 ct_prose_pct_err(*(const double *)value, *(const double *)of).s);
+	else if (c->store == CT_STORE_U64 && c->unit == CT_UNIT_ns)
+		snprintf(to, cap, "%s",
+			 ct_prose_ns_err((double)*(const uint64_t *)value,
+					 (double)*(const uint64_t *)of)
+				 .s);
+	else if (c->store == CT_STORE_U64 && c->unit == CT_UNIT_Bps)
+		snprintf(to, cap, "%s",
+			 ct_prose_Bps_err((double)*(const uint64_t *)value,
+					  (double)*(const uint64_t *)of)
+				 .s);
+	else
+		snprintf(to + strlen(to), cap - strlen(to), " ± %s", text);
 }
 
 /* The values of an object inside another one: "4c8161ed ReduceScatter 40.0 MB". */
@@ -156,14 +186,20 @@ static const struct ct_report_column *column(const struct ct_columns *columns, c
 	return key ? ct_columns_next(columns, &key) : NULL;
 }
 
+/* The word that the line begins with needs no title: "steps     99", "links     edge". */
+static const char *title_after(const char *word, const char *title)
+{
+	return strncmp(word, title, strlen(title)) == 0 ? "" : title;
+}
+
 void ct_columns_facts(struct ct_text *text, const char *word, const struct ct_columns *columns,
-		      const char *key, const void *row)
+		      const char *keys, const char *key, const void *row)
 {
 	const struct ct_report_column *why = column(columns, "why") ?: column(columns, "why_not");
 	const struct ct_report_column *c = column(columns, key);
-	const char *keys = columns->page;
-	char line[1024] = "", cell[256], err[64];
+	char line[1024] = "", cell[256];
 
+	keys = keys ? keys : columns->page;
 	if (why && fact(cell, sizeof(cell), why, row)) {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "%-9s n/a: %s", word, cell);
 		return;
@@ -172,23 +208,26 @@ void ct_columns_facts(struct ct_text *text, const char *word, const struct ct_co
 		return;
 	while ((c = ct_columns_next(columns, &keys))) {
 		const struct ct_report_column *of = column(columns, c->err);
+		const char *title = line[0] ? c->title : title_after(word, c->title);
 
 		cell[0] = '\0';
-		if (c->store == CT_STORE_ROW && ct_column_is_known(c, row))
+		if (c->store == CT_STORE_ROW && ct_column_is_known(c, row)) {
 			add_inside(cell, sizeof(cell), c, row);
-		else if (!fact(cell, sizeof(cell), c, row))
+			if (!cell[0])
+				continue;
+		} else if (!fact(cell, sizeof(cell), c, row)) {
 			continue;
-		if (!of || !fact(err, sizeof(err), of, row))
-			err[0] = '\0';
-		if (cell[0])
-			snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s %s%s%s",
-				 line[0] ? "; " : "", c->title, cell, err[0] ? " ± " : "", err);
+		}
+		if (of)
+			add_error(cell, sizeof(cell), c, of, row);
+		snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s%s%s",
+			 line[0] ? "; " : "", title, title[0] && cell[0] ? " " : "", cell);
 	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "%-9s %s", word, line);
 }
 
 void ct_columns_most(struct ct_text *text, const char *word, const struct ct_columns *columns,
-		     const char *key, const void *rows, size_t n)
+		     const char *keys, const char *key, const void *rows, size_t n)
 {
 	const struct ct_report_column *c = column(columns, key);
 	const char *row = rows, *most = rows;
@@ -202,5 +241,5 @@ void ct_columns_most(struct ct_text *text, const char *word, const struct ct_col
 		}
 	}
 	if (n)
-		ct_columns_facts(text, word, columns, key, most);
+		ct_columns_facts(text, word, columns, keys, key, most);
 }

@@ -115,7 +115,7 @@ static void write_gpus(struct ct_text *text, const struct ct_report_environment 
 		}
 	}
 	if (e->n_ranks > MOST_RANKS)
-		ct_text_line(text, CT_COLOR_DIM, "          ... %zu more ranks in --format=json",
+		ct_text_line(text, CT_COLOR_DIM, "          ... %zu more ranks with --json",
 			     e->n_ranks - MOST_RANKS);
 }
 
@@ -125,7 +125,7 @@ void ct_environment_text(struct ct_text *text, const struct ct_report *report)
 
 	ct_text_head(text, "environment");
 	if (!e->n_ranks) {
-		ct_text_line(text, CT_COLOR_NONE, "n/a");
+		ct_text_line(text, CT_COLOR_NONE, "not recorded");
 		return;
 	}
 	write_differs(text, e);

@@ -68,7 +68,7 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	const char *state = !run->complete    ? "not complete"
 			    : report->n_ended ? "complete trace of a job that did not end well"
 					      : "complete";
-	char expected[CT_UNIT_TEXT], heartbeat[64], ends[64] = "";
+	char expected[CT_UNIT_TEXT], heartbeat[64], ends[64] = "", restart[48] = "";
 	int is_whole = run->complete && !report->n_ended && !report->dropped_ends;
 	size_t unseen = 0, imported = 0;
 
@@ -86,11 +86,14 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	if (report->dropped_ends)
 		snprintf(ends, sizeof(ends), ", the ends of %s operations not recorded",
 			 ct_text_count(report->dropped_ends).s);
+	if (run->starts > 1)
+		snprintf(restart, sizeof(restart), ", restart %d of %d", run->restart,
+			 run->starts - 1);
 	ct_text_line(text, is_whole ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
-		     "%s%s: %s of %s ranks on %zu host%s, %s recorded%s, start %d of %d", state,
-		     ends, ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
+		     "%s%s: %s of %s ranks on %zu host%s, %s recorded%s%s", state, ends,
+		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
 		     run->n_hosts == 1 ? "" : "s", ct_prose_ns(run->duration_ns).s, heartbeat,
-		     run->restart + 1, run->starts);
+		     restart);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s",
 		     place	? place
 		     : run->dir ? run->dir
@@ -193,8 +196,10 @@ static void write_traffic(struct ct_text *text, const struct ct_report_traffic *
 		return;
 	}
 	if (t->n_ranks > TRAFFIC_COLUMNS) {
-		ct_text_line(text, CT_COLOR_NONE, "%s",
-			     "of more ranks than fit here: report --format=json");
+		ct_text_line(
+			text, CT_COLOR_NONE, "%s",
+			"not shown: more than 8 ranks; see commtrace report --json, or commtrace "
+			"heatmap");
 		return;
 	}
 	for (size_t from = 0; from <= t->n_ranks; from++) {
@@ -217,7 +222,7 @@ static void write_traffic(struct ct_text *text, const struct ct_report_traffic *
 
 static void write_losses(struct ct_text *text, const struct ct_report *report)
 {
-	ct_text_head(text, "dropped");
+	ct_text_head(text, "dropped records");
 	if (!report->n_dropped)
 		ct_text_line(text, CT_COLOR_NONE, "none");
 	for (size_t i = 0; i < report->n_dropped; i++) {
@@ -234,27 +239,31 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 	static const char
 		keys[] = "rank calls wrapper_ns wrapper_pct write_cpu_ns heartbeat_cpu_ns "
 			 "poll_cpu_ns threads_cpu_pct voluntary_switches "
-			 "involuntary_switches bytes_written events timing";
+			 "involuntary_switches bytes_written timing";
 	char wrappers[64], threads[64];
 
 	ct_text_share(wrappers, sizeof(wrappers), report->overhead_pct, "about ", "the run",
-		      "in wrappers");
+		      "in calls");
 	ct_text_share(threads, sizeof(threads), report->overhead_cpu_pct, "", "a core",
 		      "in the tracer's threads");
-	ct_text_head(
-		text,
-		"overhead of recording (~: estimated, calls times what one was measured to cost at "
-		"the start)");
+	ct_text_head(text, "overhead of recording");
 	if (report->n_overhead)
-		ct_text_line(text, CT_COLOR_NONE, "the busiest rank: %s, %s; %s written by all",
+		ct_text_line(text, CT_COLOR_NONE, "busiest rank: %s, %s; %s written by all",
 			     wrappers, threads, ct_prose_bytes(report->overhead_bytes).s);
 	else
-		ct_text_line(text, CT_COLOR_NONE, "n/a");
+		ct_text_line(text, CT_COLOR_NONE, "not recorded");
 	if (!isnan(report->overhead_switches_per_s))
-		ct_text_line(text, CT_COLOR_NONE,
-			     "context switches of its threads: %.3g a second at most; cache misses "
-			     "that they cause: not known",
-			     report->overhead_switches_per_s);
+		ct_text_line(
+			text, CT_COLOR_NONE,
+			"context switches of the tracer's threads: at most %.3g per second; cache "
+			"misses that they cause: not known",
+			report->overhead_switches_per_s);
+	if (report->n_overhead)
+		ct_text_wrap(text, CT_COLOR_DIM, 0,
+			     "~ estimated: calls times what one was measured to cost at the start; "
+			     "of run: in %% of it; writing, heartbeat, polling: CPU time of the "
+			     "tracer's threads; of core: together, in %% of a core; switches, "
+			     "preempted: their context switches");
 	for (size_t i = 0; i < report->n_overhead; i++) {
 		const struct ct_report_overhead *c = &report->overhead[i];
 		char timing[200];
@@ -309,9 +318,9 @@ static void write_transport(struct ct_text *text, const struct ct_report *report
 {
 	ct_text_empty(text);
 	ct_text_line(text, CT_COLOR_BOLD, "%s",
-		     "network ports (of the hosts, whoever used them; bytes in and out)");
+		     "network ports (of the hosts, all programs; bytes in and out)");
 	if (!report->n_transport)
-		ct_text_line(text, CT_COLOR_NONE, "%s", "n/a");
+		ct_text_line(text, CT_COLOR_NONE, "%s", "not recorded");
 	for (size_t i = 0; i < report->n_transport; i++) {
 		const struct ct_report_transport *t = &report->transport[i];
 		char pairs[512];
@@ -335,7 +344,7 @@ static void write_invisible(struct ct_text *text, const struct ct_report *report
 
 		ct_text_line(text, CT_COLOR_YELLOW, "%s: %s", row->what, row->why);
 		if (row->remedy)
-			ct_text_line(text, CT_COLOR_NONE, "    remedy: %s", row->remedy);
+			ct_text_line(text, CT_COLOR_NONE, "    do: %s", row->remedy);
 	}
 }
 

@@ -24,27 +24,37 @@
 #define MOST_ENDED 4u
 #define MOST_RANKS 12u /* numbers in a list */
 
-static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
+/* "0-3,5 and 9 more"; sorts the ranks. NULL: out of memory. The caller frees it. */
+static char *list_ranks(int *ranks, size_t n)
 {
-	size_t at = 0;
+	char *list = NULL;
+	size_t size, distinct = 0;
+	FILE *out = open_memstream(&list, &size);
 
-	to[0] = '\0';
-	for (size_t i = 0; i < n && at + 16 < cap; i++)
-		at += (size_t)snprintf(to + at, cap - at, "%s%s", i ? "," : "",
-				       ct_text_rank(ranks[i]).s);
-	if (n && at + 16 >= cap)
-		snprintf(to + at, cap - at, ",...");
+	if (!out)
+		return NULL;
+	qsort(ranks, n, sizeof(*ranks), ct_by_int);
+	for (size_t i = 0; i < n; i++) {
+		if (!distinct || ranks[distinct - 1] != ranks[i])
+			ranks[distinct++] = ranks[i];
+	}
+	ct_hang_rank_list(ranks, (uint32_t)distinct, MOST_RANKS, out);
+	if (fclose(out) == 0)
+		return list;
+	free(list);
+	return NULL;
 }
 
 static void write_missing(struct ct_text *text, const struct ct_report_run *run)
 {
-	char missing[64];
+	char *missing;
 
 	if (!run->n_missing)
 		return;
-	list_ranks(missing, sizeof(missing), run->ranks_missing, run->n_missing);
+	missing = list_ranks(run->ranks_missing, run->n_missing);
 	ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank%s %s",
-		     run->n_missing == 1 ? "" : "s", missing);
+		     run->n_missing == 1 ? "" : "s", missing ? missing : "");
+	free(missing);
 }
 
 static void write_losses(struct ct_text *text, const struct ct_report *report)
@@ -88,9 +98,9 @@ static const char *base_of_share(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_ranks; i++) {
 		if (report->ranks[i].left_out_ns && !isnan(report->run.comm_share_pct))
-			return "time in which launches were timed, in communication";
+			return "the time in which launches were timed";
 	}
-	return "run in communication";
+	return "the run";
 }
 
 /* Some launches were timed by events, and which were not is neither nothing nor seconds that can be
@@ -99,14 +109,17 @@ static void write_share(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 
-	ct_text_line(text, CT_COLOR_NONE, "comm time %s of the %s (busiest rank)",
-		     ct_prose_pct(run->comm_share_pct).s, base_of_share(report));
-	if (isnan(run->comm_share_pct) && run->timing == CT_TIMING_EVENTS && run->timed_ratio < 1)
+	if (!isnan(run->comm_share_pct))
+		ct_text_line(text, CT_COLOR_NONE, "comm time %s of %s (busiest rank)",
+			     ct_prose_pct(run->comm_share_pct).s, base_of_share(report));
+	else if (run->timing == CT_TIMING_EVENTS && run->timed_ratio < 1)
 		ct_text_wrap(
 			text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			"          not known: launches without times lie between timed ones for "
-			"less than %s, or are more than %s of all",
+			"comm time n/a: launches without times lie between timed ones for less "
+			"than %s, or are more than %s of all",
 			ct_prose_ns(CT_LEFT_OUT_NS).s, ct_prose_pct(100 * (1 - CT_MOSTLY)).s);
+	else
+		ct_text_line(text, CT_COLOR_NONE, "%s", "comm time n/a");
 }
 
 /* The largest of these; NULL: none is known. */
@@ -128,7 +141,7 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 	const struct ct_report_whatif *w = &report->whatif;
 	const struct ct_report_slowdown *rank = largest(w->ranks, w->n_ranks);
 	const struct ct_report_slowdown *stage = largest(w->stages, w->n_stages);
-	char of_rank[64] = "", of_stage[64] = "", last[40] = "", worst[256] = "";
+	char of_rank[64] = "", of_stage[64] = "", last[64] = "", worst[64] = "";
 
 	/* the line of steps says why there are none */
 	if (isnan(w->s)) {
@@ -138,19 +151,18 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	if (rank)
-		snprintf(of_rank, sizeof(of_rank), "; rank %d alone: %.3f times", rank->rank,
-			 rank->s);
+		snprintf(of_rank, sizeof(of_rank), "; rank %d alone: %.3f", rank->rank, rank->s);
 	if (stage)
-		snprintf(of_stage, sizeof(of_stage), "; stage %u alone: %.3f times", stage->stage,
+		snprintf(of_stage, sizeof(of_stage), "; stage %u alone: %.3f", stage->stage,
 			 stage->s);
-	if (!isnan(w->m_s))
-		snprintf(last, sizeof(last), "; M_S %.2f", w->m_s);
+	/* a last stage that is faster than the others explains nothing */
+	if (w->m_s > 0)
+		snprintf(last, sizeof(last), "; last stage: %.2f of the excess (M_S)", w->m_s);
 	if (!isnan(w->m_w))
-		snprintf(worst, sizeof(worst), "; M_W %.2f", w->m_w);
-	else
-		snprintf(worst, sizeof(worst), "; M_W n/a: %s", w->m_w_why);
+		snprintf(worst, sizeof(worst), "; slowest 3 %% of ranks: %.2f of the excess (M_W)",
+			 w->m_w);
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "balanced  a step takes %.3f ± %.3f times as long as in a balanced job"
+		     "balanced  step time is %.3f ± %.3f times that of a balanced job (S)"
 		     "%s%s%s%s",
 		     w->s, w->s_err, of_rank, of_stage, last, worst);
 }
@@ -161,19 +173,21 @@ struct section {
 	const char *word, *key;
 	const struct ct_columns *(*columns)(void);
 	size_t at, n_at;
+	const char *keys; /* what it shows; NULL: what the page does */
 };
 #define OF(member) offsetof(struct ct_report, member)
 
 static const struct section sections[] = {
-	{ "steps", "time_p50_ns", ct_columns_steps, OF(steps), 0 },
-	{ "exposed", "median_pct", ct_columns_exposed, OF(exposed), 0 },
-	{ "overlap", "exposed_ns", ct_columns_overlap, OF(overlap), OF(n_overlap) },
+	{ "steps", "time_p50_ns", ct_columns_steps, OF(steps), 0, NULL },
+	{ "exposed", "median_pct", ct_columns_exposed, OF(exposed), 0, NULL },
+	{ "overlap", "exposed_ns", ct_columns_overlap, OF(overlap), OF(n_overlap), NULL },
 	{ "idle", "idle_waiting_for_compute_ns", ct_columns_stream_idle, OF(stream_idle),
-	  OF(n_stream_idle) },
-	{ "pipeline", "bubble_ns", ct_columns_stages, OF(stages), OF(n_stages) },
-	{ "links", NULL, ct_columns_links, OF(links), OF(n_links) },
-	{ "score", "total", ct_columns_score, OF(score), 0 },
-	{ "overhead", "write_cpu_ns", ct_columns_overhead, OF(overhead), OF(n_overhead) },
+	  OF(n_stream_idle), NULL },
+	{ "pipeline", "bubble_ns", ct_columns_stages, OF(stages), OF(n_stages), NULL },
+	{ "links", NULL, ct_columns_links, OF(links), OF(n_links), NULL },
+	{ "score", "total", ct_columns_score, OF(score), 0, NULL },
+	{ "overhead", "write_cpu_ns", ct_columns_overhead, OF(overhead), OF(n_overhead),
+	  "rank wrapper_pct threads_cpu_pct bytes_written timing step_overhead_pct" },
 };
 
 /* Figures as the JSON has them, in the words of the page. */
@@ -189,11 +203,11 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 		const char *at = (const char *)report + s->at;
 
 		if (s->n_at)
-			ct_columns_most(text, s->word, s->columns(), s->key,
+			ct_columns_most(text, s->word, s->columns(), s->keys, s->key,
 					*(const char *const *)at,
 					*(const size_t *)((const char *)report + s->n_at));
 		else if (at != (const char *)&report->score || !isnan(report->score.total))
-			ct_columns_facts(text, s->word, s->columns(), s->key, at);
+			ct_columns_facts(text, s->word, s->columns(), s->keys, s->key, at);
 	}
 	write_slowdown(text, report);
 }
@@ -217,10 +231,10 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 		ct_text_line(text, CT_COLOR_DIM, "... %zu more (%s)", report->n_ops - most,
 			     verbose ? "a larger --top" : "--verbose");
 	if (verbose)
-		ct_text_line(text, CT_COLOR_DIM,
-			     "wait/rank: sum of the operations, mean of the ranks; transfer: sum "
-			     "of the operations; busbw: bus "
-			     "bandwidth, median");
+		ct_text_wrap(text, CT_COLOR_DIM, 0,
+			     "wait/rank: sum over operations, mean over ranks; transfer: sum over "
+			     "operations; busbw: median bus bandwidth; last: the rank that arrives "
+			     "last most often, how often, and what that costs");
 }
 
 /* Queued up behind one another: of a rank, on one communicator, one number after the other. */
@@ -235,51 +249,46 @@ static int is_next(const struct ct_report_in_flight *a, const struct ct_report_i
 static void write_one_in_flight(struct ct_text *text, const struct ct_report_in_flight *op,
 				size_t n)
 {
-	char where[96] = "";
+	char peer[32] = "", number[48] = "", what[160];
 
 	if (op->op_name && op->message && op->peer >= 0)
-		snprintf(where, sizeof(where), " %s %d comm=%016" PRIx64 " seq=%" PRIu64,
-			 op->message == CT_MESSAGE_TO ? "to" : "from", op->peer, op->comm_hash,
-			 op->seq);
-	else if (op->op_name)
-		snprintf(where, sizeof(where), "%s comm=%016" PRIx64 " seq=%" PRIu64,
-			 op->message ? " from any" : "", op->comm_hash, op->seq);
+		snprintf(peer, sizeof(peer), " %s %d", op->message == CT_MESSAGE_TO ? "to" : "from",
+			 op->peer);
+	else if (op->op_name && op->message)
+		snprintf(peer, sizeof(peer), " from any");
 	if (n > 1)
-		snprintf(where + strlen(where), sizeof(where) - strlen(where), "..%" PRIu64,
-			 op[n - 1].seq);
-	ct_text_line(text, CT_COLOR_NONE, "    rank %s %s %s%s since %s, for %s",
-		     ct_text_rank(op->rank).s, op->launched ? "launched" : "inside",
-		     op->call ? op->call : op->op_name, where, ct_prose_ns(op->since_at_ns).s,
-		     ct_prose_ns(op->age_ns).s);
+		snprintf(number, sizeof(number), "#%" PRIu64 "-%" PRIu64, op->seq, op[n - 1].seq);
+	else
+		snprintf(number, sizeof(number), "#%" PRIu64, op->seq);
+	if (op->op_name)
+		snprintf(what, sizeof(what), "%s %s%s on %016" PRIx64,
+			 op->call ? op->call : op->op_name, number, peer, op->comm_hash);
+	else
+		snprintf(what, sizeof(what), "%s", op->call ? op->call : "a call");
+	ct_text_line(text, CT_COLOR_NONE, "    rank %s: %s, %s, for %s since %s",
+		     ct_text_rank(op->rank).s, what, op->launched ? "returned" : "entered",
+		     ct_prose_ns(op->age_ns).s, ct_prose_ns(op->since_at_ns).s);
 }
 
 static void write_in_flight(struct ct_text *text, const struct ct_report *report, size_t most)
 {
-	int ranks[32];
-	size_t n = 0, launched = 0, shown = 0;
-	const char *had = "had";
-	char list[64];
+	int *ranks = calloc(report->n_in_flight + 1, sizeof(*ranks));
+	size_t shown = 0;
+	char *list;
 
-	if (!report->n_in_flight)
+	if (!report->n_in_flight || !ranks) {
+		free(ranks);
 		return;
-	if (report->run.processes_running)
-		had = report->n_in_flight == 1 ? "has" : "have";
-	for (size_t i = 0; i < report->n_in_flight && n < 32; i++) {
-		size_t known = 0;
-
-		while (known < n && ranks[known] != report->in_flight[i].rank)
-			known++;
-		if (known == n)
-			ranks[n++] = report->in_flight[i].rank;
-		launched += report->in_flight[i].launched != 0;
 	}
-	qsort(ranks, n, sizeof(*ranks), ct_by_int);
-	list_ranks(list, sizeof(list), ranks, n);
-	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s %s not %s %s (rank%s %s)",
-		     report->n_in_flight, report->n_in_flight == 1 ? "" : "s", had,
-		     launched ? "ended" : "returned",
-		     report->run.processes_running ? "so far" : "when recording ended",
-		     n == 1 ? "" : "s", list);
+	for (size_t i = 0; i < report->n_in_flight; i++)
+		ranks[i] = report->in_flight[i].rank;
+	list = list_ranks(ranks, report->n_in_flight);
+	ct_text_line(text, CT_COLOR_YELLOW, "in flight %zu operation%s (rank%s %s) %s",
+		     report->n_in_flight, report->n_in_flight == 1 ? "" : "s",
+		     list && strpbrk(list, ",- ") ? "s" : "", list ? list : "?",
+		     report->run.processes_running ? "now" : "when recording ended");
+	free(list);
+	free(ranks);
 	for (size_t rows = 0; shown < report->n_in_flight && rows < most; rows++) {
 		size_t i = shown++;
 
@@ -317,8 +326,8 @@ static void end_text(char *to, size_t cap, const struct ct_report_process *p)
 		break;
 	case CT_END_RUNNING:
 	case CT_END_UNKNOWN:
-		snprintf(to, cap, "%s%s", p->aborted ? " called MPI_Abort" : " in an unknown way",
-			 by);
+		snprintf(to, cap, "%s%s",
+			 p->aborted ? " called MPI_Abort" : ", how is not recorded", by);
 		break;
 	}
 }
@@ -347,15 +356,9 @@ static void write_one_end(struct ct_text *text, const struct ct_report_process *
 
 static void write_ends_alike(struct ct_text *text, int *ranks, size_t n, const char *how)
 {
-	char *list = NULL;
-	size_t size;
-	FILE *out = open_memstream(&list, &size);
+	char *list = list_ranks(ranks, n);
 
-	if (!out)
-		return;
-	qsort(ranks, n, sizeof(*ranks), ct_by_int);
-	ct_hang_rank_list(ranks, (uint32_t)n, MOST_RANKS, out);
-	if (fclose(out) == 0)
+	if (list)
 		ct_text_wrap(text, CT_COLOR_YELLOW, CT_TEXT_LABEL, "ended     %zu ranks%s: %s", n,
 			     how, list);
 	free(list);
@@ -367,15 +370,18 @@ static void write_ends_alike(struct ct_text *text, int *ranks, size_t n, const c
 static void write_ends(struct ct_text *text, const struct ct_report *report, size_t most)
 {
 	uint8_t *shown = calloc(report->n_ended + 1, 1);
-	int *ranks = calloc(report->n_ended + 1, sizeof(*ranks));
 	struct ct_text screen = ct_text_screen(text);
-	size_t left = report->n_ended;
+	size_t left = report->n_ended, all = 1;
+	int *ranks;
 
+	for (size_t i = 0; i < report->n_ended; i++)
+		all += report->processes[report->ended[i]].n_ranks + 1;
+	ranks = calloc(all, sizeof(*ranks));
 	for (size_t i = 0; shown && ranks && i < report->n_ended && most; i++) {
 		const struct ct_report_process *p = &report->processes[report->ended[i]];
 		const int is_first = i == 0 && report->n_ended_first == 1;
+		size_t n = 0, processes = 0;
 		char how[128];
-		size_t n = 0;
 
 		if (shown[i])
 			continue;
@@ -385,14 +391,18 @@ static void write_ends(struct ct_text *text, const struct ct_report *report, siz
 			if (shown[k] || (k > i && (is_first || !end_alike(p, other))))
 				continue;
 			shown[k] = 1;
-			ranks[n++] = other->rank;
+			processes++;
+			for (size_t r = 0; r < other->n_ranks; r++)
+				ranks[n++] = other->ranks[r];
+			if (!other->n_ranks)
+				ranks[n++] = other->rank;
 		}
 		end_text(how, sizeof(how), p);
 		if (n == 1)
 			write_one_end(&screen, p, how);
 		else
 			write_ends_alike(&screen, ranks, n, how);
-		left -= n;
+		left -= processes;
 		most--;
 	}
 	if (left)

@@ -100,7 +100,7 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	if (!isnan(e->wait_pct))
-		snprintf(parts, sizeof(parts), ": %s waiting, %s transfer",
+		snprintf(parts, sizeof(parts), ": %s arrival skew, %s transfer",
 			 ct_prose_pct(e->wait_pct).s,
 			 ct_prose_pct(fmax(0, e->median_pct - e->wait_pct)).s);
 	if (!isnan(overlap_pct(report)))

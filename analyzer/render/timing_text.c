@@ -188,8 +188,8 @@ static int is_related(const struct ct_report_clock *c)
 	return !strcmp(c->quality, "ACCURATE") || !strcmp(c->quality, "APPROXIMATE");
 }
 
-/* Those that are not related, by name; ABSENT but synchronized by the time of day is shown with
- * that time's error. */
+/* Those that are not synchronized, by name; ABSENT but set by the time of day is shown with that
+ * time's error. */
 static void list_odd(const struct ct_report *report, char *out, size_t size)
 {
 	size_t at = 0, n = 0;
@@ -200,8 +200,8 @@ static void list_odd(const struct ct_report *report, char *out, size_t size)
 
 		if (is_related(c) || n++ >= MOST_ODD || at >= size)
 			continue;
-		at += (size_t)snprintf(out + at, size - at, "%s%.40s %s",
-				       at ? ", " : "; not: ", c->host, c->quality);
+		at += (size_t)snprintf(out + at, size - at, "%s%.40s %s", at ? ", " : "", c->host,
+				       c->quality);
 		if (c->err_ns != CT_UNKNOWN && at < size)
 			at += (size_t)snprintf(out + at, size - at, " (NTP only, ± %s)",
 					       ct_prose_ns(c->err_ns).s);
@@ -232,16 +232,16 @@ void ct_clocks_line(struct ct_text *text, const struct ct_report *report)
 		return;
 	list_odd(report, odd, sizeof(odd));
 	if (related < 2) {
-		ct_text_line(text, CT_COLOR_YELLOW, "clocks    not related%s", odd);
+		ct_text_line(text, CT_COLOR_YELLOW, "clocks    not synchronized: %s", odd);
 		return;
 	}
 	if (self != CT_UNKNOWN)
-		snprintf(tested, sizeof(tested), "; ends within one host %s apart",
+		snprintf(tested, sizeof(tested), "; self-test within a host %s",
 			 ct_prose_ns(self).s);
 	ct_text_wrap(text, related < report->n_clocks ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-		     CT_TEXT_LABEL, "clocks    %zu of %zu hosts related to %.40s, ± %s%s%s",
+		     CT_TEXT_LABEL, "clocks    %zu of %zu hosts synchronized to %.40s, ± %s%s%s%s",
 		     related, report->n_clocks, reference ? reference : "?", ct_prose_ns(err).s,
-		     tested, odd);
+		     tested, odd[0] ? "; not: " : "", odd);
 }
 
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report)

@@ -36,12 +36,12 @@ static void describe_clocks(struct ct_pen *pen, char *text, size_t size)
 		snprintf(text, size, "one host, one clock");
 	else if (result->unrelated)
 		snprintf(text, size,
-			 "unsynchronised clocks of %" PRIu32
+			 "unsynchronized clocks of %" PRIu32
 			 " hosts: their times differ from others' "
 			 "by an unknown error",
 			 result->unrelated);
 	else
-		snprintf(text, size, "clocks of all hosts related, within %" PRIu64 " ns",
+		snprintf(text, size, "clocks of all hosts synchronized, ± %" PRIu64 " ns",
 			 result->clock_err_ns);
 }
 

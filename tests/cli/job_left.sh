@@ -27,16 +27,16 @@ grep -cE 'still run|warning' said
 
 commtrace run --set=HANG_AFTER=600s -o left -- bash job store2 leave 2>said
 echo "exit $?"
-grep -oE 'ranks 0 and 1 still run:.*| ops so far' said
+grep -oE 'ranks 0 and 1 still run:.*| operations so far' said
 kill -CONT "$(cat pid.0)"
 for _ in $(seq 100); do
 	commtrace report left --verbose --fail-on=any >report
-	[ $? = 3 ] && grep -qE ' inside .* for [0-9.]+s$' report && break
+	[ $? = 3 ] && grep -qE ', entered, for [0-9.]+ [mun]?s since ' report && break
 	sleep 0.2
 done
 grep -io ^healthy report
 commtrace hang left | grep -o 'counts as stalled'
-grep -cE '^[0-9]+ ops? (has|have) not (returned|ended) so far' report
+grep -cE '^in flight [0-9]+ operations? [(].*[)] now$' report
 kill -9 $(cat pid.*)
 for _ in $(seq 100); do
 	commtrace collect left >collected
@@ -44,5 +44,5 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 ls "$COMMTRACE_RING_DIR"
-commtrace report left --verbose --fail-on=any | grep -cE '^[0-9]+ ops? had not (returned|ended) when recording ended'
+commtrace report left --verbose --fail-on=any | grep -cE '^in flight [0-9]+ operations? [(].*[)] when recording ended$'
 echo "fail-on: ${PIPESTATUS[0]}"

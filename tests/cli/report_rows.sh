@@ -4,6 +4,6 @@
 # ranks wait once; gaps are of a rank's steps; what is not known has a reason.
 commtrace-synth -o run --seed 1 --workload megatron --hosts 4 --gpus-per-host 8 --tp 8 --pp 2 --dp 2 --steps 8 >/dev/null
 commtrace report run --verbose >text
-grep '^idle ' text | sed 's/[0-9.]* [mun]*s\b/T/g; s/rank [0-9]*/rank N/'
+grep '^idle ' text | sed -E 's/([0-9.]+ [mun]*s|[0-9.]+) ± [0-9.]+ [mun]*s\b/T ± T/g; s/[0-9.]+ [mun]*s\b/T/g; s/rank [0-9]+/rank N/'
 grep '^score ' text | sed 's/[0-9][0-9]*/N/g'
 grep -A 1 "^operation " text | tail -n 1 | cut -d" " -f 1,2

@@ -17,6 +17,6 @@ for workload in ddp megatron moe; do
 	case $quality in ACCURATE | APPROXIMATE) ;; *) fail "$workload: $row" ;; esac
 	[ "${off#-}" -le "$err" ] || fail "$workload: off by $off, reported to be within $err"
 	[ "$err" -gt 0 ] || fail "$workload: no error"
-	"$commtrace" report "$work/$workload.run" --verbose | grep -q '^clocks    2 of 2 hosts related to node0, ± ' || fail "$workload: no line"
+	"$commtrace" report "$work/$workload.run" --verbose | grep -q '^clocks    2 of 2 hosts synchronized to node0, ± ' || fail "$workload: no line"
 	! grep -q CLOCK_CONFLICT report.json || fail "$workload: a conflict"
 done

@@ -12,8 +12,8 @@ traced 60 "$work/run" "$build/bin/commtrace-simjob" --ranks 4 --steps 20 --fault
 says() {
 	"$commtrace" report "$work/run" --verbose >report 2>/dev/null || true
 	grep -q '^Hang: .*rank 3 .*never entered AllReduce #40' report || return 1
-	grep -q 'rank [012] launched ncclAllReduce .* seq=40 ' report || { cat report; fail "$1: which operation?"; }
-	if grep -q 'rank 3 launched' report; then
+	grep -q 'rank [012]: ncclAllReduce #40 .* returned,' report || { cat report; fail "$1: which operation?"; }
+	if grep -q 'rank 3: .*, returned,' report; then
 		cat report
 		fail "$1: rank 3 never launched it"
 	fi

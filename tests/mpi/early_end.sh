@@ -17,9 +17,9 @@ is_whole() {
 	COMMTRACE_RING_DIR=$work/none "$commtrace" report --verbose "$1.copy" >"$1.copied" 2>&1 || fail "$1: the copy: exit $?"
 	same "$1: the copy of the run" <(grep -v '^next\|commtrace ' "$1.report") <(grep -v '^next\|commtrace ' "$1.copied")
 	grep -q " $ranks of $ranks ranks " "$1.report" || fail "$1: not all ranks: $(cat "$1.report")"
-	stuck=$(grep -oE '^[0-9]+ ops? had not returned when recording ended' "$1.report") || fail "$1: $(cat "$1.report")"
-	grep -qE "Hang: |Not enough evidence: ${stuck%% *} operations? had not returned when recording ended" "$1.said" ||
-		fail "$1: the report says '$stuck', and run: $(cat "$1.said")"
+	stuck=$(sed -nE 's/^in flight ([0-9]+) operations? .*when recording ended$/\1/p' "$1.report") && [ "$stuck" ] || fail "$1: $(cat "$1.report")"
+	grep -qE "Hang: |Not enough evidence: $stuck operations? in flight when recording ended" "$1.said" ||
+		fail "$1: the report says '$stuck' in flight, and run: $(cat "$1.said")"
 }
 
 for n in 1 2; do

@@ -47,7 +47,7 @@ ends=$("$commtrace" report --format json open | "$python" -c '
 import json, sys
 print(sum(l["records"] for l in json.load(sys.stdin)["dropped"] if l["reason"] == "OPEN_TABLE_FULL"))')
 [ "$ends" -gt 0 ] || fail "all had room"
-grep -q " ops, no operation lost, the ends of $ends not recorded\$" stderr || fail "not said at the end: $(tail -n 3 stderr)"
+grep -q " operations, no dropped records, the ends of $ends not recorded\$" stderr || fail "not said at the end: $(tail -n 3 stderr)"
 "$commtrace" info open >info.txt
 grep -q "^complete, the ends of $ends operations not recorded: " info.txt || fail "not said by info: $(head -n 1 info.txt)"
 

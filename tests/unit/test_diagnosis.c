@@ -165,7 +165,7 @@ static void a_finding_that_is_grave_and_sure_fails_its_node(void **state)
 		[CT_FINDING_UNEVEN_INPUT] = "calls",
 		[CT_FINDING_CLOCK_CONFLICT] = "records",
 		[CT_FINDING_DROPPED_RECORDS] = "records",
-		[CT_FINDING_TRACER_COST] = "recording",
+		[CT_FINDING_TRACER_COST] = "overhead",
 		[CT_FINDING_ENVIRONMENT_DIFFERS] = "settings",
 		[CT_FINDING_SETTING_NOT_READ] = "settings",
 		[CT_FINDING_SETTING_CONFLICT] = "settings",
@@ -270,7 +270,7 @@ static void what_was_not_measured_is_unknown(void **state)
 	expect_one("overlap", CT_DIAGNOSIS_UNKNOWN, "not known");
 	report.exposed.median_pct = 4;
 	report.n_overhead = 0;
-	expect_one("recording", CT_DIAGNOSIS_UNKNOWN, "not on record");
+	expect_one("overhead", CT_DIAGNOSIS_UNKNOWN, "not on record");
 }
 
 static void devices_and_rates_fail_with_source_and_exception(void **state)
@@ -292,7 +292,7 @@ static void devices_and_rates_fail_with_source_and_exception(void **state)
 	t[CT_TOPOLOGY_NUMA].wrong = 0;
 	expected[0].result = CT_EXPECT_FAIL;
 	expected[0].value = 60e9;
-	expect_one("gradients", CT_DIAGNOSIS_FAIL, "60.0 GB/s");
+	expect_one("gradients", CT_DIAGNOSIS_FAIL, "60.0 ± 1.0 GB/s");
 	assert_non_null(strstr(failed->advice, "The limit: the posts"));
 	assert_non_null(strstr(failed->advice, "not for sockets"));
 }

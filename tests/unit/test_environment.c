@@ -576,7 +576,7 @@ static void runs_without_start_records_say_so(void **state)
 	r = report();
 	assert_int_equal(r->environment.n_ranks, 0);
 	text = job_text(r, 1);
-	assert_non_null(strstr(text, "\nenvironment\nn/a\n"));
+	assert_non_null(strstr(text, "\nenvironment\nnot recorded\n"));
 	free(text);
 	ct_report_free(r);
 }

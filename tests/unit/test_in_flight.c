@@ -114,12 +114,13 @@ static void every_rank_is_reported_where_it_was(void **state)
 	report = job_report(&job, -1);
 	text = job_text(report, 0);
 	assert_int_equal(report->n_in_flight, 3);
-	assert_non_null(strstr(text, "rank 0 inside MPI_Allreduce comm=1122334455667788 seq=25"));
-	assert_non_null(strstr(text, "rank 1 inside MPI_Waitall since"));
+	assert_non_null(
+		strstr(text, "rank 0: MPI_Allreduce #25 on 1122334455667788, entered, for "));
+	assert_non_null(strstr(text, "rank 1: MPI_Waitall, entered, for "));
 	/* it stands in a wait, perhaps for this one */
-	assert_non_null(strstr(text, "rank 1 launched MPI_Irecv from 2 comm="));
+	assert_non_null(strstr(text, "rank 1: MPI_Irecv #3 from 2 on "));
 	/* this one has not waited for it yet */
-	assert_null(strstr(text, "rank 3 launched"));
+	assert_null(strstr(text, "rank 3: "));
 	assert_null(strstr(text, "rank 2 inside"));
 	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
 	free(text);

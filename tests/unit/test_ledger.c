@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/text.h"
 #include "trace/ops.h"
 
@@ -57,7 +58,7 @@ static void what_no_one_reported_is_not_available(void **state)
 	r = report();
 	assert_int_equal(r->n_overhead, 0);
 	assert_int_equal(r->overhead_bytes, CT_UNKNOWN);
-	assert_texts(r, "", "measured to cost at the start)\nn/a\n");
+	assert_texts(r, "", "\noverhead of recording\nnot recorded\n");
 	ct_report_free(r);
 }
 
@@ -92,7 +93,7 @@ static void calls_that_were_not_counted_yet_cost_an_unknown_time(void **state)
 	assert_true(isnan(r->overhead[0].wrapper_pct));
 	assert_int_equal(r->overhead[0].write_cpu_ns, 2000000);
 	assert_int_equal(r->overhead_bytes, 512);
-	assert_texts(r, "", "    0       n/a        n/a          n/a 2.00 ms");
+	assert_texts(r, "", "    0       n/a        n/a      n/a 2.00 ms");
 	ct_report_free(r);
 }
 
@@ -181,7 +182,7 @@ static void threads_are_shares_of_the_time_to_the_last_heartbeat(void **state)
 	r = report();
 	assert_true(r->run.duration_ns < 1000000000);
 	assert_true(fabs(r->overhead[0].cpu_pct - 0.01) < 1e-4);
-	assert_texts(r, "threads 0.01 %;", ", last heartbeat at 80.0 s, start 1 of 1");
+	assert_texts(r, "threads 0.01 %;", ", last heartbeat at 80.0 s\n");
 	ct_report_free(r);
 }
 
@@ -190,12 +191,24 @@ static void shares_are_said_in_words_that_read_well(void **state)
 	char said[64];
 
 	(void)state;
-	ct_text_share(said, sizeof(said), 1.234, "about ", "the run", "in wrappers");
-	assert_string_equal(said, "about 1.23 % of the run in wrappers");
-	ct_text_share(said, sizeof(said), 0.001, "about ", "the run", "in wrappers");
-	assert_string_equal(said, "less than 0.01 % of the run in wrappers");
-	ct_text_share(said, sizeof(said), NAN, "about ", "the run", "in wrappers");
-	assert_string_equal(said, "n/a in wrappers");
+	ct_text_share(said, sizeof(said), 1.234, "about ", "the run", "in calls");
+	assert_string_equal(said, "about 1.23 % of the run in calls");
+	ct_text_share(said, sizeof(said), 0.001, "about ", "the run", "in calls");
+	assert_string_equal(said, "less than 0.01 % of the run in calls");
+	ct_text_share(said, sizeof(said), NAN, "about ", "the run", "in calls");
+	assert_string_equal(said, "n/a in calls");
+}
+
+static void a_value_and_its_error_have_one_unit(void **state)
+{
+	(void)state;
+	assert_string_equal(ct_prose_ns_err(29.9e6, 4160).s, "29.9 ± 0.004 ms");
+	assert_string_equal(ct_prose_ns_err(10e6, 2).s, "10.0 ms ± 2 ns");
+	assert_string_equal(ct_prose_ns_err(759e3, 315.6e6).s, "1 ± 316 ms");
+	assert_string_equal(ct_prose_Bps_err(25.2e9, 68.9e6).s, "25.2 ± 0.1 GB/s");
+	assert_string_equal(ct_prose_Bps_err(25.2e9, NAN).s, "25.2 GB/s");
+	assert_string_equal(ct_prose_change(14, 13.96, 14.06).s, "+14.0 % (14.0 to 14.1)");
+	assert_string_equal(ct_prose_change(-100, -102, -98.2).s, "-100 % (-102 to -98)");
 }
 
 static void short_names_keep_what_distinguishes_them(void **state)
@@ -226,6 +239,7 @@ int main(void)
 		TEST(switches_are_counted_and_an_older_record_has_none),
 		TEST(threads_are_shares_of_the_time_to_the_last_heartbeat),
 		TEST(shares_are_said_in_words_that_read_well),
+		TEST(a_value_and_its_error_have_one_unit),
 		TEST(short_names_keep_what_distinguishes_them),
 	};
 

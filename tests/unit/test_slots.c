@@ -130,7 +130,7 @@ static void each_gpu_of_a_process_is_a_rank(void **state)
 	assert_int_equal(report->processes[1].n_ranks, 4);
 	assert_int_equal(report->processes[1].ranks[3], 7);
 	text = job_text(report, 1);
-	assert_non_null(strstr(text, " 4..7 "));
+	assert_non_null(strstr(text, " 4-7 "));
 	free(text);
 	ct_report_free(report);
 }

@@ -334,7 +334,7 @@ static void runs_without_counters_say_so(void **state)
 	r = report(SECOND_NS);
 	assert_int_equal(r->n_transport, 0);
 	text = job_text(r, 1);
-	assert_non_null(strstr(text, "bytes in and out)\nn/a\n"));
+	assert_non_null(strstr(text, "bytes in and out)\nnot recorded\n"));
 	free(text);
 	text = job_text(r, 0);
 	assert_null(strstr(text, "\nnetwork "));

@@ -266,7 +266,7 @@ static void how_a_rank_was_seen_to_end_is_said(void **state)
 		  { "ddp", 8, 1, 30, 1, 0, 0, 0, { "kill:rank=2,op=77" } },
 		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
 		  /* without its ring, its last second is not on record (unit.exit_order) */
-		  { "operations had not returned", "the reason is not known" },
+		  { "operations in flight", "the reason is not known" },
 		  "heartbeat",
 		  0 },
 	};

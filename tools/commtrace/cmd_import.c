@@ -99,7 +99,7 @@ int ct_cmd_import(int argc, char **argv)
 	ct_signals_defer();
 	code = import_file(&import, &request);
 	if (!code) {
-		printf("imported %zu ops of %zu processes into %s\n", import.n_ops,
+		printf("imported %zu operations of %zu processes into %s\n", import.n_ops,
 		       import.n_processes, request.run);
 		code = ct_stdout_close();
 	}

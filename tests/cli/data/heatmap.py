@@ -232,7 +232,7 @@ def main():
         longest = max((v, c) for v, c in zip(flat, shown) if isinstance(v, float))
         check(longest[0] < 1.05 or int(longest[1][:2], 16) > int(longest[1][4:], 16) + 40, "the longest is not orange", longest)
         what_if = report["what_if"]
-        check(f"S of the job is {what_if['s']:.3g} \u00b1 {what_if['s_err']:.3g}" in root.find(SVG + "desc").text, "S")
+        check(f"S of the job is {what_if['s']:.3f} \u00b1 {what_if['s_err']:.3f}" in root.find(SVG + "desc").text, "S")
     elif of != "steps":
         grow_darker(flat, shown, "SVG")
     if titles:

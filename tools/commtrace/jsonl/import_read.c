@@ -262,7 +262,7 @@ static void read_what(struct import_line *line, struct ct_op *op)
 				    p2p ? INT64_MIN : 0, INT64_MAX, 0);
 	if (op->comm && !has(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq))
 		fail(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq,
-		     "is missing: ops of different ranks are matched by it");
+		     "is missing: operations of different ranks are matched by it");
 	if (has(line, CT_JSONL_captured) && json_is_true(line->value[CT_JSONL_captured]))
 		op->flags |= CT_OP_CAPTURED;
 	check_word(line, CT_JSONL_seen_by, "wrapper plugin");

@@ -46,26 +46,26 @@ static void say_sentence(const struct ct_report *report, int ends)
 static void say_size(const struct ct_report *report)
 {
 	uint64_t ops = 0;
-	char expected[32] = "", ends[64] = "", lost[64] = "nothing lost";
+	char expected[32] = "", ends[64] = "", lost[64] = "no dropped records";
 
 	for (size_t i = 0; i < report->n_ranks; i++)
 		ops += report->ranks[i].ops;
 	if (report->run.ranks_expected != CT_UNKNOWN)
 		snprintf(expected, sizeof(expected), " of %" PRIu64, report->run.ranks_expected);
 	if (report->dropped_records)
-		snprintf(lost, sizeof(lost), "%" PRIu64 " records lost", report->dropped_records);
+		snprintf(lost, sizeof(lost), "%" PRIu64 " records dropped",
+			 report->dropped_records);
 	else if (!report->run.complete)
-		snprintf(lost, sizeof(lost), "not everything is there");
+		snprintf(lost, sizeof(lost), "the trace is incomplete");
 	else if (report->dropped_calls)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " calls not recorded",
 			 report->dropped_calls);
-	else if (report->dropped_ends)
-		snprintf(lost, sizeof(lost), "no operation lost");
 	if (report->dropped_ends)
 		snprintf(ends, sizeof(ends), ", the ends of %" PRIu64 " not recorded",
 			 report->dropped_ends);
-	ct_say("recorded %" PRIu64 "%s ranks, %" PRIu64 " ops%s, %s%s", report->run.ranks_seen,
-	       expected, ops, report->run.processes_running ? " so far" : "", lost, ends);
+	ct_say("recorded %" PRIu64 "%s ranks, %" PRIu64 " operations%s, %s%s",
+	       report->run.ranks_seen, expected, ops,
+	       report->run.processes_running ? " so far" : "", lost, ends);
 }
 
 /* What the job waited for, or who of it died; 0: nothing to say. */

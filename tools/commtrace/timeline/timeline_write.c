@@ -90,7 +90,8 @@ static void say_limits(const struct writing *w)
 			result->not_drawn);
 	if (result->unrelated)
 		ct_warn("the clocks of %" PRIu32 " of the %" PRIu32
-			" hosts are not related: their times differ from others' by an unknown "
+			" hosts are not synchronized: their times differ from others' by an "
+			"unknown "
 			"error",
 			result->unrelated, result->hosts);
 	else if (result->clock_err_ns > CLOCK_ERR_NS)
@@ -108,7 +109,7 @@ static void say_done(const struct writing *w)
 		return;
 	ct_text_clean(plain, sizeof(plain), path, strlen(path));
 	printf("timeline of %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64
-	       " unfinished), %" PRIu64 " arrows, %s into %s%s\n",
+	       " in flight), %" PRIu64 " arrows, %s into %s%s\n",
 	       result->ranks, result->slices, result->unfinished, result->flows,
 	       ct_prose_bytes(w->size.bytes).s, plain,
 	       ct_chart_kind(w->chart) == CT_CHART_OVERVIEW ? ", an overview" : "");
