@@ -98,7 +98,7 @@ static int begin_osu(struct reading *r, const char *line)
 	if (r->operation->is_share && !r->ranks)
 		return ct_fail(r->err, CT_FORMAT,
 			       "line %u: sizes are one rank's share, and the file does not say how "
-			       "many ranks there were: --ranks=N does",
+			       "many ranks there were: --nranks=N does",
 			       r->line);
 	return CT_OK;
 }

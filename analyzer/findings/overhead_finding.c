@@ -24,7 +24,7 @@ static int is_halved(const struct ct_report *report, const struct ct_report_over
 static void add(const struct ct_report *report, const int *ranks, size_t n, int dear, int halved,
 		struct ct_findings *list)
 {
-	struct ct_finding *f = ct_findings_add(list, CT_FINDING_TRACER_COST);
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_TRACER_OVERHEAD);
 	const char *who;
 
 	ct_finding_ranks(list, f, ranks, n);
@@ -53,7 +53,7 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	ct_finding_put(list, f, "budget_halved", halved ? "yes" : "no");
 }
 
-void ct_finding_tracer_cost(const struct ct_report *report, struct ct_findings *list)
+void ct_finding_tracer_overhead(const struct ct_report *report, struct ct_findings *list)
 {
 	int *ranks = ct_arena_calloc(list->memory, report->n_overhead + 1, sizeof(*ranks));
 	int dear = 0, halved = 0;

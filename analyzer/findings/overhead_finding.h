@@ -5,8 +5,8 @@
 
 #include "analyzer/findings/finding_list.h"
 
-/* TRACER_COST if wrappers took more than 1 % of a rank's run, and 100 ms, so that start-up alone
- * does not count. Also if COMMTRACE_BUDGET left a tenth of the launches untimed. */
-void ct_finding_tracer_cost(const struct ct_report *report, struct ct_findings *findings);
+/* TRACER_OVERHEAD if wrappers took more than 1 % of a rank's run, and 100 ms, so that start-up
+ * alone does not count. Also if COMMTRACE_BUDGET left a tenth of the launches untimed. */
+void ct_finding_tracer_overhead(const struct ct_report *report, struct ct_findings *findings);
 
 #endif

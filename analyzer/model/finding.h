@@ -47,7 +47,7 @@
 	XX(UNEVEN_INPUT, 0, "Uneven inputs")                                                       \
 	XX(CLOCK_CONFLICT, 0, "Clock conflict")                                                    \
 	XX(DROPPED_RECORDS, 0, "Dropped records")                                                  \
-	XX(TRACER_COST, 0, "Tracer overhead")                                                      \
+	XX(TRACER_OVERHEAD, 0, "Tracer overhead")                                                  \
 	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs")                                          \
 	XX(SETTING_NOT_READ, 0, "Setting not read")                                                \
 	XX(SETTING_CONFLICT, 0, "Settings contradict each other")                                  \

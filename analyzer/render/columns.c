@@ -227,15 +227,24 @@ static void op_comm_cell(char *to, size_t cap, const void *row)
 		snprintf(to, cap, "%08" PRIx64, op->comm_hash >> 32);
 }
 
+/* Of many ranks with the same speed one is last most often, too. */
+static int has_last(const struct ct_report_op *op)
+{
+	return op->last_rank >= 0 && op->last_pct >= 50;
+}
+
 static void op_last_cell(char *to, size_t cap, const void *row)
 {
 	const struct ct_report_op *op = row;
 
-	if (op->last_rank >= 0)
-		snprintf(to, cap, "%d %.0f %% %s", op->last_rank, op->last_pct,
-			 ct_prose_ns(op->last_cost_ns).s);
-	else
-		snprintf(to, cap, "n/a");
+	snprintf(to, cap, "%s", has_last(op) ? ct_text_rank(op->last_rank).s : "-");
+}
+
+static void op_cost_cell(char *to, size_t cap, const void *row)
+{
+	const struct ct_report_op *op = row;
+
+	snprintf(to, cap, "%s", has_last(op) ? ct_prose_ns(op->last_cost_ns).s : "-");
 }
 
 static void diff_op_cell(char *to, size_t cap, const void *row)

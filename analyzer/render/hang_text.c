@@ -462,12 +462,12 @@ static void write_missing(struct ct_text *text, const struct ct_hang_run *run, u
 	uint32_t shown = 0;
 
 	for (size_t i = 0; i < run->n_missing_data && shown < most; i++, shown++)
-		ct_text_rowf(text, shown ? "" : "missing", "%s", run->missing_data[i]);
+		ct_text_rowf(text, shown ? "" : "data quality", "%s", run->missing_data[i]);
 	for (uint32_t i = 0; i < r->n_missing && shown < most; i++, shown++)
-		ct_text_rowf(text, shown ? "" : "missing", "rank %s %s",
+		ct_text_rowf(text, shown ? "" : "data quality", "rank %s %s",
 			     ct_text_rank(r->missing[i].rank).s, r->missing[i].text);
 	if (all > shown)
-		ct_text_rowf(text, shown ? "" : "missing", "and %zu more", all - shown);
+		ct_text_rowf(text, shown ? "" : "data quality", "and %zu more", all - shown);
 }
 
 static void write_job(struct ct_text *text, const struct ct_hang_run *run)

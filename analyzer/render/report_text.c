@@ -180,9 +180,11 @@ struct section {
 static const struct section sections[] = {
 	{ "steps", "time_p50_ns", ct_columns_steps, OF(steps), 0, NULL },
 	{ "exposed", "median_pct", ct_columns_exposed, OF(exposed), 0, NULL },
-	{ "overlap", "exposed_ns", ct_columns_overlap, OF(overlap), OF(n_overlap), NULL },
+	{ "overlap", "exposed_ns", ct_columns_overlap, OF(overlap), OF(n_overlap),
+	  "rank comm exposed_ns hidden_ns comm_ns overlap_ratio method" },
 	{ "idle", "idle_waiting_for_compute_ns", ct_columns_stream_idle, OF(stream_idle),
-	  OF(n_stream_idle), NULL },
+	  OF(n_stream_idle),
+	  "rank idle_waiting_for_compute_ns idle_host_bound_ns idle_launch_ns steps steps_ns" },
 	{ "pipeline", "bubble_ns", ct_columns_stages, OF(stages), OF(n_stages), NULL },
 	{ "links", NULL, ct_columns_links, OF(links), OF(n_links), NULL },
 	{ "score", "total", ct_columns_score, OF(score), 0, NULL },
@@ -218,7 +220,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 	static const char few[] = "op comm bytes_each op_count span_p50_ns wait_each_ns "
 				  "transfer_ns busbw_p50_Bps";
 	static const char all[] = "op comm bytes_each op_count span_p50_ns span_p99_ns "
-				  "wait_each_ns transfer_ns busbw_p50_Bps last_rank";
+				  "wait_each_ns transfer_ns busbw_p50_Bps last_rank last_cost_ns";
 	const char *keys = verbose ? all : few;
 
 	if (!report->n_ops || !most)
@@ -234,7 +236,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 		ct_text_wrap(text, CT_COLOR_DIM, 0,
 			     "wait/rank: sum over operations, mean over ranks; transfer: sum over "
 			     "operations; busbw: median bus bandwidth; last: the rank that arrives "
-			     "last most often, how often, and what that costs");
+			     "last in most operations, if one does; cost: of its lateness");
 }
 
 /* Queued up behind one another: of a rank, on one communicator, one number after the other. */

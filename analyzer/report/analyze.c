@@ -318,7 +318,7 @@ static int judge_overlap(struct analysis *a)
 	int st = ct_study_find(&a->study, &a->findings);
 
 	st = st ?: ct_study_buckets(&a->study, &a->findings);
-	ct_finding_tracer_cost(a->report, &a->findings);
+	ct_finding_tracer_overhead(a->report, &a->findings);
 	return st;
 }
 

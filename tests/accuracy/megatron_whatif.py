@@ -23,7 +23,7 @@ import tempfile
 
 BLAME = ("STRAGGLER", "STRAGGLER_HOST", "STRAGGLER_GROUP", "SLOW_STAGE")
 # The files' bytes, host calls and the time between steps were invented: findings about links and messages mean nothing.
-INVENTED = ("SLOW_LINK", "BUCKETS", "EXPOSED_COMM", "COMM_SHARE", "SLOW_OP", "SOCKET_FALLBACK", "TRACER_COST",
+INVENTED = ("SLOW_LINK", "BUCKETS", "EXPOSED_COMM", "COMM_SHARE", "SLOW_OP", "SOCKET_FALLBACK", "TRACER_OVERHEAD",
             "ENVIRONMENT_DIFFERS", "SETTING_NOT_READ", "SETTING_CONFLICT", "ADVICE")
 FILES = {"ar_syncs": "AR_hidden_syncs_added", "ar_extra": "AR_one_extra_collective", "ar_recorded": "AR_recorded",
          "st_syncs": "ST_hidden_syncs_added", "st_recorded": "ST_recorded"}

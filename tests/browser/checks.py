@@ -212,7 +212,7 @@ def cards(browser):
             if (text.replace(/_/g, ' ').split(title).length !== 2)
                 wrong.push(`'${title}' is there more than once in '${text}'`);
             for (const link of card.querySelectorAll('a[href^="https:"]'))
-                if (!/commtrace open .* --keep/.test(link.closest('details')?.querySelector('code')?.textContent))
+                if (!/commtrace open .* --serve/.test(link.closest('details')?.querySelector('code')?.textContent))
                     wrong.push(`the link '${link.textContent}' does not say how it works`);
         }
         return wrong""")

@@ -54,7 +54,7 @@ for us in 10.1 10.2 10.3 10.4 10.5 10.6 10.7 10.8 10.9 11.0; do
 	printf '# all_reduce, 4 ranks\n#  size  count type redop root time algbw busbw #wrong\n  1024 256 float sum -1 %s 0.10 0.15 0\n' $us
 done >ours.txt
 commtrace bench allreduce.txt allgather.txt
-commtrace bench osu.txt --ranks=4
+commtrace bench osu.txt --nranks=4
 commtrace bench ours=ours.txt --json | grep -E '"(op|ranks|bytes|ns|backend|p50_ns)"'
 echo "damaged:"
 # bad SED FILE: what is said of the changed file
@@ -71,7 +71,7 @@ bad 's/  time  /  tyme  /g' allreduce.txt
 bad '/^ /d' allreduce.txt
 bad '' osu.txt
 bad 's/.*//' osu.txt
-commtrace bench osu.txt --ranks=1
+commtrace bench osu.txt --nranks=1
 echo "exit $?"
 # what has no lines is not a table, however long
 commtrace bench /dev/zero; echo "exit $?"

@@ -74,7 +74,7 @@ ask "$PROGRAM" -- bin/docker run image ./dynamic
 # behind ARGUMENTS...: what is said of the program behind the launcher.
 behind() {
 	echo "$*"
-	ask "$PROGRAM" -- "$@" | grep -vE '^OK|remedy|^exit|^$|^UNKNOWN LAUNCHER' | cut -d: -f1-2
+	ask "$PROGRAM" -- "$@" | grep -vE '^OK|^ do: |^exit|^$|^UNKNOWN LAUNCHER' | cut -d: -f1-2
 }
 echo "= which of a launcher's words is the program"
 behind bin/mpirun ./static

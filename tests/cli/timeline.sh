@@ -33,7 +33,7 @@ cat overview >&2
 rm overview
 cut -f 4 many.tsv | sort | uniq -c
 try timeline run1 -o w.pftrace --max-slices 1
-try timeline run1 -o - --format=tuples --color-by=instance --flows=blame | grep -vP '\tcolour\t' | cmp - slices.tsv
+try timeline run1 -o - --format=tuples --color-by=collective --flows=blame | grep -vP '\tcolour\t' | cmp - slices.tsv
 try timeline run1 -o w.pftrace --color-by=blue
 # What cannot be.
 try timeline run1 -o w.pftrace --window 20s..30s

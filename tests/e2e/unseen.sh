@@ -12,8 +12,8 @@ reported() {
 	"$python" - "$name.json" <<'PY'
 import json, os, re, sys
 for row in json.load(open(sys.argv[1]))["not_traced"]:
-    if row["remedy"] is None:
-        sys.exit(f"without a remedy: {row}")
+    if row["advice"] is None:
+        sys.exit(f"without advice: {row}")
     path = re.search(r": (/\S+) on rank", row["why"])
     print(row["what"], "|", os.path.basename(path.group(1)) if path else row["why"])
 PY

@@ -73,7 +73,7 @@ def a_job_that_hangs():
         wait_for("a recording", lambda: running.run.exists() and list(running.run.glob("*.seg")))
         told = wait_for("stalled ranks", lambda: (lambda t: sum(r["state"] == "stalled" for r in t["ranks"]) == 3 and t)(table()))
         states = {row["rank"]: row["state"] for row in told["ranks"]}
-        check(states == {0: "stalled", 1: "stalled", 2: "stalled", 3: "missing"}, f"{states}")
+        check(states == {0: "stalled", 1: "stalled", 2: "stalled", 3: "not_entered"}, f"{states}")
         limits = [json.loads(commtrace(running, "top", running.run, "--json"))["stalled_after_s"], told["stalled_after_s"]]
         check(limits == [7, 1], f"{limits}")
         row = told["ranks"][0]
@@ -81,18 +81,18 @@ def a_job_that_hangs():
         check(told["ranks"][3]["behind"] > 0 and told["ranks"][0]["behind"] == 0, f"{told['ranks']}")
         text = commtrace(running, "top", running.run, "--once", "--stall-after=1", "--sort=age").splitlines()
         check("3 stalled" in text[0] and text[1].split()[:4] == ["RANK", "HOST", "STATE", "AGE"], f"{text}")
-        check(text[2].split()[2] == "stalled" and text[5].split()[:3][2] == "missing", f"{text}")
+        check(text[2].split()[2] == "stalled" and text[5].split()[:3][2] == "not_entered", f"{text}")
         check("commtrace hang" in text[-1], f"{text}")
-        only = commtrace(running, "top", running.run, "--once", "--stall-after=1", "--filter=missing").splitlines()
+        only = commtrace(running, "top", running.run, "--once", "--stall-after=1", "--filter=not_entered").splitlines()
         check(only[2].split()[0] == "3" and len(only) == 4, f"{only}")
 
         # a screen of its own
         shown = Terminal(running, 24, 120, "--stall-after=1")
-        wait_for("the table", lambda: shown.has("stalled") and shown.has("missing"))
+        wait_for("the table", lambda: shown.has("stalled") and shown.has("not_entered"))
         shown.press("j\n")
         wait_for("communicators of a rank", lambda: shown.has("COMMUNICATOR"))
-        shown.press("/missing\n")
-        wait_for("the filter", lambda: shown.has("filter: missing"))
+        shown.press("/not_entered\n")
+        wait_for("the filter", lambda: shown.has("filter: not_entered"))
         shown.press("\x1b")
         shown.press(" ")
         wait_for("frozen", lambda: shown.has("frozen"))

@@ -165,7 +165,7 @@ static void a_finding_that_is_grave_and_sure_fails_its_node(void **state)
 		[CT_FINDING_UNEVEN_INPUT] = "calls",
 		[CT_FINDING_CLOCK_CONFLICT] = "records",
 		[CT_FINDING_DROPPED_RECORDS] = "records",
-		[CT_FINDING_TRACER_COST] = "overhead",
+		[CT_FINDING_TRACER_OVERHEAD] = "overhead",
 		[CT_FINDING_ENVIRONMENT_DIFFERS] = "settings",
 		[CT_FINDING_SETTING_NOT_READ] = "settings",
 		[CT_FINDING_SETTING_CONFLICT] = "settings",

@@ -326,7 +326,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"oom_killed exit_code last_heartbeat_ns");
 	assert_keys(first(o, "call_order"),
 		    "comm same_up_to_seq first_different_seq differs_up_to_seq hash");
-	assert_keys(first(o, "not_traced"), "what why remedy");
+	assert_keys(first(o, "not_traced"), "what why advice");
 	assert_keys(json_object_get(o, "environment"), "same differs unread conflicts per_rank");
 	json_decref(o);
 	ct_report_free(report);

@@ -521,10 +521,10 @@ static size_t cost_findings(double pct, uint64_t wrapper_ns, uint64_t halved, do
 
 	assert_non_null(memory);
 	report.run.timed_ratio = timed;
-	ct_finding_tracer_cost(&report, &list);
+	ct_finding_tracer_overhead(&report, &list);
 	n = list.n;
 	if (n) {
-		assert_int_equal(list.all[0].kind, CT_FINDING_TRACER_COST);
+		assert_int_equal(list.all[0].kind, CT_FINDING_TRACER_OVERHEAD);
 		assert_int_equal(list.all[0].n_ranks, 1);
 		assert_int_equal(list.all[0].ranks[0], 3);
 		*severity = list.all[0].severity;

@@ -29,22 +29,26 @@ static enum ct_doctor_answer worst(const struct ct_doctor *d)
 static void write_text(const struct ct_doctor *d, int has_program, int may_run)
 {
 	static const char *const answers[] = { "OK", "UNKNOWN", "WARN", "FAIL" };
-	const char *const sentences[] = {
-		has_program ? "traced: yes"
-			    : "traced: yes, on this machine; to check a program, add: -- PROGRAM",
+	const char *const of_program[] = {
+		"traced: yes",
 		may_run ? "traced: yes, as far as can be checked without running it"
 			: "traced: yes, as far as could be checked",
 		"traced: in part", "traced: no"
 	};
+	static const char *const of_machine[] = {
+		"this machine: ready; to check a program, add: -- PROGRAM",
+		"this machine: ready, as far as could be checked", "this machine: ready in part",
+		"this machine: not ready, nothing would be recorded"
+	};
 
-	puts(sentences[worst(d)]);
+	puts((has_program ? of_program : of_machine)[worst(d)]);
 	for (size_t i = 0; i < d->n_checks; i++) {
 		const struct ct_doctor_check *check = &d->checks[i];
 
 		printf("%-8s %-16s %s\n", answers[check->answer], ct_doctor_name(check->id),
 		       check->what);
 		if (check->answer != CT_DOCTOR_FINE)
-			printf("%-8s %-16s remedy: %s\n", "", "", ct_doctor_remedy(check->id));
+			printf("%-8s %-16s do: %s\n", "", "", ct_doctor_remedy(check->id));
 	}
 }
 
@@ -70,19 +74,23 @@ static json_t *check_json(const struct ct_doctor_check *check)
 	return json_pack("{s:s, s:o, s:b, s:o, s:o}", "id", ct_doctor_name(check->id), "ok",
 			 check->answer == CT_DOCTOR_UNKNOWN ? json_null() : json_boolean(is_fine),
 			 "blocks", check->answer == CT_DOCTOR_NOTHING, "what", text_of(check->what),
-			 "remedy",
+			 "advice",
 			 is_fine ? json_null() : json_string(ct_doctor_remedy(check->id)));
 }
 
-static int write_json(const struct ct_doctor *d)
+static int write_json(const struct ct_doctor *d, int has_program)
 {
 	json_t *checks = json_array(), *object;
 	int failed = !checks;
 
 	for (size_t i = 0; i < d->n_checks && !failed; i++)
 		failed = json_array_append_new(checks, check_json(&d->checks[i])) != 0;
-	object = json_pack("{s:s, s:b, s:o}", "schema", "commtrace.doctor/1", "traced",
-			   worst(d) != CT_DOCTOR_NOTHING, "checks", checks);
+	/* a machine alone shows only that nothing would be */
+	object = json_pack("{s:s, s:o, s:o}", "schema", "commtrace.doctor/1", "traced",
+			   worst(d) == CT_DOCTOR_NOTHING ? json_false()
+			   : has_program		 ? json_true()
+							 : json_null(),
+			   "checks", checks);
 	failed |= !object || json_dumpf(object, stdout, JSON_INDENT(1)) != 0;
 	json_decref(object);
 	if (!failed)
@@ -112,7 +120,7 @@ static int examine(char **program, int start, int format)
 	if (d.failed)
 		code = CT_CODE_FAILED;
 	else if (format == FORMAT_JSON)
-		code = write_json(&d);
+		code = write_json(&d, program != NULL);
 	else
 		write_text(&d, program != NULL, program && !start);
 	written = ct_stdout_close();

@@ -96,10 +96,13 @@ int main(int argc, char **argv)
 	int failed;
 
 	if (argc < 2 || argv[1][0] == '-') {
+		int asked = argc > 1 &&
+			    (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
+
 		fputs("usage: commtrace-stacks PID|CORE...\n"
 		      "JSON for `commtrace stacks`, which is the command to use\n",
-		      stderr);
-		return 2;
+		      asked ? stdout : stderr);
+		return asked ? 0 : 2;
 	}
 	for (int i = 1; i < argc; i++)
 		json_array_append_new(processes, stacks_of(argv[i]));

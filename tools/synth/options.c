@@ -83,6 +83,7 @@ static const struct argp_option table[] = {
 	  "When a process dies, end the others soon, or let them hang (kill)", 3 },
 	{ "give-up", KEY_GIVE_UP, "SECONDS", 0, "Kill a job that hangs after so long (60)", 3 },
 	{ 0, 0, 0, 0, "Files:", 4 },
+	{ 0, 'h', 0, OPTION_HIDDEN, 0, 4 },
 	{ "output", 'o', "RUN", 0, "Directory to make", 4 },
 	{ "segment-kb", KEY_SEGMENT, "N", 0,
 	  "As COMMTRACE_SEGMENT_BYTES, at a heartbeat (one segment)", 4 },
@@ -284,6 +285,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct parse *parse = state->input;
 
 	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	case 'o':
 		parse->command->run = arg;
 		return 0;

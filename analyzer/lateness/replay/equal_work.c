@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is slow at equal work. Ranks may have more to do in one step than in the next (uneven
+/* Which rank is slow at equal work. Ranks may have more to do in one step than in the next (uneven
  * microbatches), which hides how long they take for it. So a second look takes off what the
  * launches of a step take longer on their stage's ranks than those of a usual step. That is for
  * ranks that have as much to do as their stage's on average, within chance: launches of their own

@@ -55,13 +55,13 @@
 			})));
 	}
 
-	// The link leads to a page that gets the run from `commtrace open --keep`: without that it shows nothing, so the command is first.
+	// The link leads to a page that gets the run from `commtrace open --serve`: without that it shows nothing, so the command is first.
 	function timeline(f) {
 		if (typeof f.timeline !== 'string' || !f.timeline.startsWith(TIMELINE) || !ct.report.run.dir)
 			return null;
 		return ct.el('details', { class: 'timeline' }, ct.el('summary', null, 'Timeline in Perfetto'),
 			ct.el('p', { class: 'note' }, 'Run this command and leave it running; it serves the timeline to your browser:'),
-			ct.command('commtrace open ' + ct.report.run.dir + ' --keep', null),
+			ct.command('commtrace open ' + ct.report.run.dir + ' --serve', null),
 			ct.el('p', { class: 'note' }, 'Then ', ct.el('a', { href: f.timeline, target: '_blank', rel: 'noopener noreferrer' },
 				'open ui.perfetto.dev at this finding'), '.'));
 	}

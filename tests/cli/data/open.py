@@ -165,14 +165,14 @@ def look_at_bad_clients():
 
 
 def main():
-    server = Serving(RUN, "--keep")
+    server = Serving(RUN, "--serve")
     look_at_link(server.link)
     look_at_answers()
     look_at_ranges()
     look_at_bad_clients()
     for _ in range(2):
         status, head, body = ask(Origin=UI)
-        check("with --keep it may be fetched again", status == 200 and ALLOWED in head and body == TIMELINE)
+        check("with --serve it may be fetched again", status == 200 and ALLOWED in head and body == TIMELINE)
     second = subprocess.run(["commtrace", "open", RUN, "--port", str(PORT)], capture_output=True, text=True)
     check("who has the port is said", second.returncode == 1 and second.stdout == "" and
           f"'commtrace' (pid {server.process.pid}) has it" in second.stderr, second)
@@ -184,7 +184,7 @@ def main():
     idle = connect()  # a browser connects before it has anything to ask
     _, _, body = ask(Origin=UI)
     code, said = server.end()
-    check("without --keep it ends once the file was fetched", (code, body) == (0, TIMELINE), code, said)
+    check("without --serve it ends once the file was fetched", (code, body) == (0, TIMELINE), code, said)
     idle.close()
 
     server = Serving(FILE)

@@ -108,8 +108,8 @@ static void say_done(const struct writing *w)
 	if (w->timeline->format != CT_TIMELINE_PFTRACE || !path || strcmp(path, "-") == 0)
 		return;
 	ct_text_clean(plain, sizeof(plain), path, strlen(path));
-	printf("timeline of %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64
-	       " in flight), %" PRIu64 " arrows, %s into %s%s\n",
+	printf("timeline of %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64 " in flight), %" PRIu64
+	       " arrows, %s into %s%s\n",
 	       result->ranks, result->slices, result->unfinished, result->flows,
 	       ct_prose_bytes(w->size.bytes).s, plain,
 	       ct_chart_kind(w->chart) == CT_CHART_OVERVIEW ? ", an overview" : "");

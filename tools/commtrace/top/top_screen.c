@@ -45,7 +45,7 @@ static int attribute_of(const struct ct_top_row *row)
 	switch (row->state) {
 	case CT_TOP_IS_STALLED:
 		return A_BOLD | COLOR_PAIR(BAD);
-	case CT_TOP_IS_MISSING:
+	case CT_TOP_IS_NOT_ENTERED:
 		return A_BOLD | A_UNDERLINE | COLOR_PAIR(BAD);
 	case CT_TOP_IS_SLOW:
 		return A_BOLD | COLOR_PAIR(WARN);

@@ -20,7 +20,8 @@ const struct ct_top_column_of ct_top_columns[CT_TOP_COLUMNS] = {
 
 const char *ct_top_state_name(enum ct_top_state state)
 {
-	static const char *const names[] = { "ended", "runs", "straggler", "missing", "stalled" };
+	static const char *const names[] = { "ended", "runs", "straggler", "not_entered",
+					     "stalled" };
 
 	return names[state];
 }
@@ -90,7 +91,7 @@ static int is_awaited(const struct ct_top_table *table, const struct ct_live_ran
 
 /* Stalled ranks wait for another rank. It may be one that has not come as far on the same
  * communicator, and is in no operation for long. */
-static void mark_missing(struct ct_top_table *table)
+static void mark_not_entered(struct ct_top_table *table)
 {
 	for (uint32_t i = 0; i < table->n; i++)
 		table->n_stalled += table->rows[i].state == CT_TOP_IS_STALLED;
@@ -99,7 +100,7 @@ static void mark_missing(struct ct_top_table *table)
 
 		if (row->state != CT_TOP_IS_STALLED && row->state != CT_TOP_IS_ENDED &&
 		    is_awaited(table, row->rank))
-			row->state = CT_TOP_IS_MISSING;
+			row->state = CT_TOP_IS_NOT_ENTERED;
 	}
 }
 
@@ -192,7 +193,7 @@ int ct_top_fill(struct ct_top_table *table, const struct ct_live_view *view, uin
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < view->n_ranks; i++)
 		fill_row(&table->rows[i], &view->ranks[i], table->stall_ns);
-	mark_missing(table);
+	mark_not_entered(table);
 	for (uint32_t i = 0; i < table->n; i++) {
 		if (fits(&table->rows[i], filter))
 			table->rows[kept++] = table->rows[i];

@@ -24,10 +24,10 @@ extern const struct ct_top_column_of ct_top_columns[CT_TOP_COLUMNS];
 enum ct_top_state {
 	CT_TOP_IS_ENDED,
 	CT_TOP_IS_RUNNING,
-	CT_TOP_IS_SLOW,	   /* it costs the job time, surely: a straggler */
-	CT_TOP_IS_MISSING, /* others wait in an operation of this machine's ranks that it has not
-			      entered */
-	CT_TOP_IS_STALLED, /* in one operation for long */
+	CT_TOP_IS_SLOW,	       /* it costs the job time, surely: a straggler */
+	CT_TOP_IS_NOT_ENTERED, /* others wait in an operation of this machine's ranks that it has
+			      not entered */
+	CT_TOP_IS_STALLED,     /* in one operation for long */
 };
 const char *ct_top_state_name(enum ct_top_state state);
 

@@ -74,8 +74,7 @@ static const struct argp_option table[] = {
 	  "A file with what each rank has called, mapped: survives SIGKILL", 3 },
 	{ "result", KEY_RESULT, "FILE.json", 0, "How the job went", 3 },
 	{ "spans", KEY_SPANS, "FILE.jsonl", 0, "When each communication kernel really ran", 3 },
-	{ "stalls", KEY_STALLS, "FILE.jsonl", 0,
-	  "When each stream really stood waiting for an event", 3 },
+	{ "stalls", KEY_STALLS, "FILE.jsonl", 0, "When each stream really waited for an event", 3 },
 	{ 0, 0, 0, 0, "The launcher:", 4 },
 	{ "on-death", KEY_ON_DEATH, "kill|wait", 0,
 	  "When a process dies, end the others, or let them (kill)", 4 },
@@ -87,6 +86,7 @@ static const struct argp_option table[] = {
 	  "Run nothing: write which operation each fault is about, as JSON, and how many each rank "
 	  "has",
 	  4 },
+	{ 0, 'h', 0, OPTION_HIDDEN, 0, 4 },
 	{ "worker", KEY_WORKER, "FD,PROCESS", OPTION_HIDDEN, 0, 4 },
 	{ 0 }
 };
@@ -181,6 +181,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct simjob_options *o = state->input;
 
 	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	case KEY_STEP_MS:
 		o->config.step_ns = (uint64_t)(1e6 * ct_argument_real(state, key, arg, 1e6)) + 1;
 		return 0;
