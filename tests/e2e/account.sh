@@ -24,5 +24,5 @@ assert all(parts) and sum(parts) < cost["write_cpu_ns"], "the parts of the sum"
 assert 0 < cost["startup_ns"] < 3e9, "the start"
 END
 timeout -k 5 60 "$commtrace" info "$work/run" >"$work/text"
-grep -Eq '^context switches of its threads: [0-9.]+ a second' "$work/text" || fail "the text lacks them: $(cat "$work/text")"
+grep -Eq "^context switches of the tracer's threads: at most [0-9.]+ per second" "$work/text" || fail "the text lacks them: $(cat "$work/text")"
 echo "the account agrees with the kernel's"

@@ -38,7 +38,7 @@ until [ $code = 3 ]; do
 	[ ! -e standing ] || "$commtrace" report stand --verbose --fail-on=any >stand.report 2>/dev/null || code=$?
 done
 ! grep ^Healthy stand.report || fail "stand: is called healthy"
-grep -qE '^[0-9]+ ops? (has|have) not returned so far' stand.report || fail "stand: nothing is open: $(cat stand.report)"
+grep -qE '^in flight [0-9]+ operations? .* now$' stand.report || fail "stand: nothing is open: $(cat stand.report)"
 ! grep -q 'recording ended' stand.report || fail "stand: recording has not ended: $(cat stand.report)"
 kill -TERM $run
 wait $run && fail "stand: exit 0"

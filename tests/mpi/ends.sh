@@ -85,8 +85,8 @@ has hang '0 allreduces 5' '1 allreduces 5' '2 allreduces 5' '3 allreduces 5'
 has hang '0 MPI_Irecv Recv 1 None started' '2 MPI_Irecv Recv 1 None started' '3 MPI_Sendrecv Recv 2 None entered'
 ! grep -q '^1 MPI' hang/states || fail "hang: rank 1 is in no call: $(cat hang/states)"
 for rank in 0 2; do
-	grep -q "rank $rank inside MPI_Waitall" hang/report || fail "hang: rank $rank is in MPI_Waitall: $(cat hang/report)"
-	grep -q "rank $rank launched MPI_Irecv from 1 " hang/report || fail "hang: rank $rank waits for rank 1: $(cat hang/report)"
+	grep -q "rank $rank: MPI_Waitall, entered," hang/report || fail "hang: rank $rank is in MPI_Waitall: $(cat hang/report)"
+	grep -q "rank $rank: MPI_Irecv .* from 1 on " hang/report || fail "hang: rank $rank waits for rank 1: $(cat hang/report)"
 done
 # The headline is that of the analysis of hangs: no one but rank 1 is at fault, or no one at all.
 head -n 1 hang/report | grep -qE '^Hang: .*rank 1 .*never|^Hang: .*never called|^Not enough evidence: [0-9]* operations? in flight' || fail "hang: the verdict: $(cat hang/report)"
@@ -94,7 +94,7 @@ code=0
 timeout -k 5 240 "$commtrace" hang --json hang/run >hang/verdicts || code=$?
 [ $code = 0 ] || [ $code = 3 ] || fail "hang: commtrace hang: exit $code"
 "$python" "$(dirname "$0")/../hang/accusations.py" hang/verdicts 'NEVER_ENTERED 1' || fail "hang: somebody else is accused"
-! grep -q "rank 1 inside" hang/report || fail "hang: rank 1 is in no call: $(cat hang/report)"
+! grep -q "rank 1: " hang/report || fail "hang: rank 1 is in no call: $(cat hang/report)"
 echo "hang: $(sed -n 's/^ *\(rank . inside [A-Za-z_]*\).*/\1/p' hang/report | sort -u | tr '\n' ';')"
 
 # Rank 1 calls Barrier in place of the Allreduce of step 5: all have the same number, and one another operation.
