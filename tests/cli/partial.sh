@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Parts of a run are the run: in any split, any order, and as parts of parts, every command prints the same bytes.
+# The commands that they advise name the run as it was typed.
 say() {
-	commtrace report --json --threads=1 "$@"
-	commtrace report --format=kv "$@"
-	commtrace hang --json "$@"
-	commtrace info --json "$@"
-	commtrace dump --json "$@"
-	commtrace timeline "$@" --format=tuples -o -
+	{
+		commtrace report --json --threads=1 "$@"
+		commtrace report --format=kv "$@"
+		commtrace hang --json "$@"
+		commtrace info --json "$@"
+		commtrace dump --json "$@"
+		commtrace timeline "$@" --format=tuples -o -
+	} 2>&1 | sed -E "s#(commtrace (report|hang|info|timeline)) $*([ \"]|\$)#\1 RUN\3#"
 }
 
 # same RUN PART...: they do.
 same() {
 	local run=$1
 	shift
-	cmp <(say "$run" 2>&1) <(say "$@" 2>&1) && echo "$* is $run"
+	cmp <(say "$run") <(say "$@") && echo "$* is $run"
 }
 
 # split RUN K: parts RUN.K.1 .. RUN.K.K
@@ -38,7 +41,7 @@ for run in ranks hung slow; do
 	commtrace partial $run.some -o $run.rest --share=2/2 >/dev/null
 	same $run $run.rest $run.4.3 $run.half $run.4.2
 	# the result of some is not the result of all
-	cmp -s <(say $run 2>&1) <(say $run.4.1 $run.4.2 $run.4.3 2>&1) && echo "a part of $run is $run"
+	cmp -s <(say $run) <(say $run.4.1 $run.4.2 $run.4.3) && echo "a part of $run is $run"
 	rm -r $run.*
 done
 # What a part holds is a copy or a link: a part of a part of links has all of it, too, and the run stays as it was.
@@ -79,5 +82,5 @@ for share in 1 2; do
 	commtrace partial hung -o bad.$share --share=$share/2 --exact >counts 2>/dev/null
 done
 ls bad.*/"${last##*/}" | wc -l
-cmp <(say hung 2>&1 | sed -E 's|hung/||') <(say bad.2 bad.1 2>&1 | sed -E 's|bad[.][12]/||') && echo as is
+cmp <(say hung | sed -E 's|hung/||') <(say bad.2 bad.1 | sed -E 's|bad[.][12]/||') && echo as is
 ls
