@@ -40,7 +40,7 @@ const char *ct_timing_name(enum ct_timing timing);
 /* How a time from this source was taken. */
 enum ct_timing ct_timing_of(enum ct_source source);
 const char *ct_timed_by_name(enum ct_timed_by by);
-/* Why, in words; NULL: as it was set, or nothing spoke against what auto prefers. */
+/* Why, in words; NULL: as it was set, or nothing prevented what auto prefers. */
 const char *ct_timed_why_name(enum ct_timed_why why);
 const char *ct_step_kind_name(enum ct_step_kind kind);
 

@@ -19,7 +19,7 @@ static int is_forced(const struct ct_report_overhead *cost)
 	       cost->timed_why == CT_TIMED_WHY_STREAMS || cost->timed_why == CT_TIMED_WHY_SLOWER;
 }
 
-/* The first process in which something speaks against timed events; NULL: there is none. */
+/* The first process in which something prevents timed events; NULL: none. */
 static const struct ct_report_overhead *odd_one(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_overhead; i++) {

@@ -123,7 +123,7 @@ done
 "$commtrace" report "$work/ddp.one/run" --verbose | grep -q '^timing    host: .*(CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin)' ||
 	fail "report: $("$commtrace" report "$work/ddp.one/run" --verbose)"
 "$commtrace" info "$work/ddp.one/run" | grep -q '^timing    host: .*(CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin)$' || fail "info"
-"$commtrace" report "$work/ddp.plugin/run" --json | grep -q 'nothing was timed (NCCL has not loaded the plugin)' || fail "plugin"
+"$commtrace" report "$work/ddp.plugin/run" --json | grep -q 'nothing was timed; NCCL has not loaded the plugin' || fail "plugin"
 "$commtrace" report "$work/ddp.sample/run" --verbose | grep -q '^timed     .* of launches (sample 3): sums are of these$' || fail "sample"
 "$commtrace" info "$work/ddp.auto/run" | grep -q '^timing    host: .*(too early for events)$' || fail "auto"
 "$commtrace" info "$work/ddp.duty/run" | grep -q ' duty 40.0 ms/80.0 ms' || fail "duty"
