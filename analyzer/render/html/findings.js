@@ -71,7 +71,7 @@
 		const line = (word, key, kind = 'why') => isNew(key) ?
 			ct.el('p', { class: kind }, ct.el('b', null, word + ' '), ct.value(path + '.' + key, f[key], 'text')) : null;
 
-		return [line('Where', 'where'), line('Why', 'cause'), line('Note', 'note'), line('Do', 'advice', 'do'),
+		return [line('Where', 'where'), line('Cause', 'cause'), line('Note', 'note'), line('Do', 'advice', 'do'),
 			isNew('command') ? ct.command(f.command, path + '.command') : null, ct.isVerdict(f.headline) ? ct.seeVerdict() : null];
 	}
 

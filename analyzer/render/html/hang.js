@@ -65,7 +65,7 @@
 						ranks(v.victims.length === 1 ? 'waits' : 'wait', v.victims, path + '.victims'))),
 				v.age_ns === null ? null : ct.el('p', { class: 'loss' }, ct.value(path + '.age_ns', v.age_ns, 'ns'),
 					ct.el('span', { class: 'share' }, 'waited by the first rank'))),
-			isNew('cause') ? ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', v.cause, 'text')) : null,
+			isNew('cause') ? ct.el('p', { class: 'why' }, ct.el('b', null, 'Cause '), ct.value(path + '.cause', v.cause, 'text')) : null,
 			v.notes.map((note, k) => ct.el('p', { class: 'why' }, ct.el('b', null, 'Evidence '), ct.value(path + '.notes.' + k, note, 'text'))),
 			isNew('advice') ? ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', v.advice, 'text')) : null,
 			isNew('command') ? ct.command(v.command, path + '.command') : null,

@@ -58,7 +58,7 @@
 		code.prepend(ct.mark(level));
 		ct.add(code, [ct.el('span', { class: 'sure' }, 'confidence ', ct.value('verdict.confidence', v.confidence, 'text'))]);
 		ct.add(section.querySelector('.body'), [
-			ofFinding('Where', 'where'), said('Why', 'verdict.cause', v.cause), said('Note', 'verdict.note', v.note), ofFinding('Note', 'note'),
+			ofFinding('Where', 'where'), said('Cause', 'verdict.cause', v.cause), said('Note', 'verdict.note', v.note), ofFinding('Note', 'note'),
 			said('Do', 'verdict.advice', v.advice), v.command === null ? null : ct.command(v.command, 'verdict.command'),
 			ct.el('dl', { class: 'tiles' },
 				tile('run', ct.value('run.duration_ns', run.duration_ns, 'ns'), run.backends.join(', ') || 'no communication'),
