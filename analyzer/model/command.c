@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyzer/base/template.h"
-#include "analyzer/model/names.h"
 
 const char *ct_command_gpu(struct ct_arena *memory, int device, const char *visible)
 {
@@ -20,15 +19,28 @@ const char *ct_command_gpu(struct ct_arena *memory, int device, const char *visi
 	return one ? ct_arena_printf(memory, "-i %.*s ", (int)strcspn(one, ","), one) : "";
 }
 
+/* A name from a trace of others may be anything: only what a resolver takes goes into a shell. */
+static int is_host_name(const char *host)
+{
+	return *host && *host != '-' &&
+	       !host[strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789.-_:")];
+}
+
+/* "ssh node1 ", "" here; NULL: the name is not one of a host. */
+static const char *ssh_text(struct ct_arena *memory, const char *host)
+{
+	if (!host)
+		return "";
+	return is_host_name(host) ? ct_arena_printf(memory, "ssh %s ", host) : NULL;
+}
+
 const char *ct_command_text(struct ct_arena *memory, const char *pattern,
 			    const struct ct_command_at *at)
 {
-	const char *ssh = at->host ? ct_arena_printf(memory, "ssh %s ",
-						     ct_host_word(memory, at->host))
-				   : "";
 	const char *pid = at->pid ? ct_arena_printf(memory, "%" PRIu32, at->pid) : NULL;
 	const struct ct_word words[] = {
-		{ "{ssh}", ssh },
+		{ "{ssh}", ssh_text(memory, at->host) },
 		{ "{gpu}", at->gpu },
 		{ "{pid}", pid },
 		{ "{run}", at->run },

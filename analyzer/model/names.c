@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* size: longest host name in a line that has to fit. */
-#define HOST_COLUMNS 24
+/* fact: HOST_NAME_MAX of Linux; a headline shortens names itself. */
+#define HOST_COLUMNS 64
 
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most)
 {
