@@ -16,7 +16,6 @@
 #include "trace/text.h"
 
 #define SCREEN 25 /* lines */
-#define BELOW 3	  /* lines below the table */
 #define MOST_ROWS 5
 #define FEW_IN_FLIGHT 0u
 #define MOST_IN_FLIGHT 8u
@@ -229,7 +228,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 	ct_columns_head(text, ct_columns_ops(), keys);
 	for (size_t i = 0; i < report->n_ops && i < most; i++)
 		ct_columns_row(text, CT_COLOR_NONE, ct_columns_ops(), keys, &report->ops[i]);
-	if (report->n_ops > most && (verbose || text->lines + 1 + BELOW <= SCREEN))
+	if (report->n_ops > most)
 		ct_text_line(text, CT_COLOR_DIM, "... %zu more (%s)", report->n_ops - most,
 			     verbose ? "a larger --top" : "--verbose");
 	if (verbose)
