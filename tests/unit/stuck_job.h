@@ -21,7 +21,7 @@
 
 static const int all[RANKS] = { 0, 1, 2, 3 };
 
-struct told {
+struct stuck_job {
 	struct job job;
 	struct ct_order_totals totals[RANKS];
 	uint64_t next[RANKS][COMMS];
@@ -33,7 +33,7 @@ struct told {
 	int leaves_out; /* operations of the blocks that are written, as `commtrace partial` does */
 };
 
-static inline void begin(struct told *t)
+static inline void begin(struct stuck_job *t)
 {
 	const struct job_options options = { .run = "run", .ranks = RANKS, .block_ops = 100000 };
 
@@ -42,7 +42,8 @@ static inline void begin(struct told *t)
 	job_open(&t->job, &options);
 }
 
-static inline void call(struct told *t, int rank, uint32_t comm, uint64_t count, uint64_t leave)
+static inline void call(struct stuck_job *t, int rank, uint32_t comm, uint64_t count,
+			uint64_t leave)
 {
 	job_op(&t->job, rank,
 	       (struct ct_op){ .enter_ns = t->at,
@@ -56,7 +57,7 @@ static inline void call(struct told *t, int rank, uint32_t comm, uint64_t count,
 			       .redop = CT_REDOP_sum });
 }
 
-static inline void message(struct told *t, int rank, unsigned op, int peer, uint64_t seq,
+static inline void message(struct stuck_job *t, int rank, unsigned op, int peer, uint64_t seq,
 			   uint64_t leave)
 {
 	job_op(&t->job, rank,
@@ -72,7 +73,7 @@ static inline void message(struct told *t, int rank, unsigned op, int peer, uint
 }
 
 /* Work that is under way from now on, of so many operations of a communicator. */
-static inline void open_work(struct told *t, int rank, int i, uint32_t comm, unsigned op,
+static inline void open_work(struct stuck_job *t, int rank, int i, uint32_t comm, unsigned op,
 			     uint32_t n)
 {
 	t->open[rank][i] = (struct ct_ring_open){ .tag = (77u + (unsigned)i) | CT_OPEN_LAUNCH,
@@ -81,7 +82,7 @@ static inline void open_work(struct told *t, int rank, int i, uint32_t comm, uns
 }
 
 /* A receive that returns, and whose message never comes. */
-static inline void receive(struct told *t, int rank, int i, int peer)
+static inline void receive(struct stuck_job *t, int rank, int i, int peer)
 {
 	open_work(t, rank, i, 1, CT_OP_Recv, 1000);
 	t->open[rank][i].peer = (uint32_t)peer;
@@ -97,7 +98,7 @@ static inline void receive(struct told *t, int rank, int i, int peer)
 }
 
 /* All ranks call the same so often; `odd`: but rank 2 another size once. */
-static inline void together(struct told *t, uint32_t comm, int n, int odd)
+static inline void together(struct stuck_job *t, uint32_t comm, int n, int odd)
 {
 	for (int i = 0; i < n; i++, t->at += EVERY_NS)
 		for (int r = 0; r < RANKS; r++)
@@ -113,7 +114,7 @@ static inline const char *no_name(void *unused, uint32_t id)
 }
 
 /* The block of this rank. */
-static inline void flush(struct told *t, int rank)
+static inline void flush(struct stuck_job *t, int rank)
 {
 	struct ct_block *block = &t->job.writers[rank].block;
 
@@ -127,7 +128,7 @@ static inline void flush(struct told *t, int rank)
 }
 
 /* Every rank gives a heartbeat. */
-static inline void sign(struct told *t)
+static inline void sign(struct stuck_job *t)
 {
 	for (int r = 0; r < RANKS; r++) {
 		const struct ct_status_rec status = { .beat_ns = t->job.clock[r] + t->at,
@@ -156,7 +157,7 @@ static inline void sign(struct told *t)
 }
 
 /* All are killed after their last heartbeat. */
-static inline void end(struct told *t)
+static inline void end(struct stuck_job *t)
 {
 	sign(t);
 	job_close(&t->job, 0);
@@ -165,7 +166,7 @@ static inline void end(struct told *t)
 }
 
 /* The ranks but `missing` enter one more, and stand there until all are killed. */
-static inline void get_stuck(struct told *t, uint32_t comm, int missing)
+static inline void get_stuck(struct stuck_job *t, uint32_t comm, int missing)
 {
 	for (int r = 0; r < RANKS; r++)
 		if (r != missing)

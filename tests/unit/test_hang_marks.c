@@ -8,7 +8,7 @@
 /* Nothing is before it, so that everything is read. */
 static void a_heartbeat_before_all_operations_is_no_mark(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -22,7 +22,7 @@ static void a_heartbeat_before_all_operations_is_no_mark(void **state)
  * is still there. */
 static void a_hang_far_back_is_reported_by_tails(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -48,7 +48,7 @@ static void a_hang_far_back_is_reported_by_tails(void **state)
 /* Nothing but collectives was called before: a message that was not sent was never sent. */
 static void a_message_that_was_never_sent_is_reported_by_tails(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -63,7 +63,7 @@ static void a_message_that_was_never_sent_is_reported_by_tails(void **state)
 /* Rank 0 began to wait before the latest mark, and goes on with other calls. */
 static void a_receive_that_began_before_a_mark_takes_an_earlier_one(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -82,7 +82,7 @@ static void a_receive_that_began_before_a_mark_takes_an_earlier_one(void **state
 /* Each heartbeat says anew what is under way. */
 static void work_that_has_ended_takes_nothing(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);

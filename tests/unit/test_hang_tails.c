@@ -10,7 +10,7 @@
 
 static void a_rank_that_is_missing_at_the_end_is_reported_by_tails(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -23,7 +23,7 @@ static void a_rank_that_is_missing_at_the_end_is_reported_by_tails(void **state)
 
 static void a_difference_long_ago_takes_everything(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -36,7 +36,7 @@ static void a_difference_long_ago_takes_everything(void **state)
 
 static void a_difference_in_the_tail_is_reported_by_tails(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -49,7 +49,7 @@ static void a_difference_in_the_tail_is_reported_by_tails(void **state)
 
 static void files_without_sums_are_read_in_full(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -63,7 +63,7 @@ static void files_without_sums_are_read_in_full(void **state)
 
 static void too_few_operations_behind_a_mark_take_what_is_before_it(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -77,7 +77,7 @@ static void too_few_operations_behind_a_mark_take_what_is_before_it(void **state
 /* Nothing of it lies in the tails but what some have just entered. */
 static void a_communicator_that_was_long_left_alone_takes_everything(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -93,7 +93,7 @@ static void a_communicator_that_was_long_left_alone_takes_everything(void **stat
 
 static void one_that_stays_alone_takes_nothing(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -110,7 +110,7 @@ static void one_that_stays_alone_takes_nothing(void **state)
 /* Rank 1 sent it at the start; in the tails it seems never to have sent anything. */
 static void a_message_sent_long_ago_takes_everything(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -125,7 +125,7 @@ static void a_message_sent_long_ago_takes_everything(void **state)
 
 static void a_message_that_the_tails_show_takes_nothing(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -148,7 +148,7 @@ static void an_old_call_of_another_thread_takes_everything(void **state)
 {
 	const uint32_t id = SPLIT_ID;
 	struct ct_host_rec rec = { .tid = 999, .call = SPLIT_ID };
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -174,7 +174,7 @@ static void a_call_in_which_all_meet_takes_everything(void **state)
 	struct ct_host_rec rec = {
 		.tid = 999, .call = SPLIT_ID, .nranks = RANKS, .rank = 0, .comm = 1, .key = JOB_COMM
 	};
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -193,7 +193,7 @@ static void a_call_in_which_all_meet_takes_everything(void **state)
 /* ---- of several segments ---- */
 
 /* Another segment of each rank, which begins with its communicators. */
-static void next_segments(struct told *t)
+static void next_segments(struct stuck_job *t)
 {
 	sign(t);
 	for (int r = 0; r < RANKS; r++) {
@@ -215,7 +215,7 @@ static void next_segments(struct told *t)
 
 static void the_last_segments_name_a_rank(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -229,7 +229,7 @@ static void the_last_segments_name_a_rank(void **state)
 
 static void too_little_in_the_last_segment_takes_those_before_it(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -244,7 +244,7 @@ static void too_little_in_the_last_segment_takes_those_before_it(void **state)
 }
 
 /* All use a second communicator, and rank 3 leaves it. */
-static void begin_second_without_3(struct told *t)
+static void begin_second_without_3(struct stuck_job *t)
 {
 	struct ct_comm_rec rec = {
 		.id = 2, .nranks = RANKS, .rank = 3, .key = 0xabc, .backend = CT_BACKEND_GLOO
@@ -261,7 +261,7 @@ static void begin_second_without_3(struct told *t)
 /* Rank 3 left the communicator in a segment that is not read, and the others wait for it there. */
 static void a_member_that_left_long_ago_takes_all_segments(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -275,7 +275,7 @@ static void a_member_that_left_long_ago_takes_all_segments(void **state)
 
 static void a_message_sent_in_an_earlier_segment_takes_everything(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -291,7 +291,7 @@ static void a_message_sent_in_an_earlier_segment_takes_everything(void **state)
 /* Rank 0 waits for a message of it. */
 static void a_peer_that_left_long_ago_takes_everything(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
@@ -338,7 +338,7 @@ static void mark_thinned(void)
 
 /* Operations, a heartbeat, operations and a heartbeat that are not in the files; then some that
  * are, and a heartbeat. */
-static void begin_thinned(struct told *t)
+static void begin_thinned(struct stuck_job *t)
 {
 	begin(t);
 	t->leaves_out = 1;
@@ -372,7 +372,7 @@ static void judge_thinned(int expected)
 
 static void a_rank_is_named_by_what_is_there(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin_thinned(&t);
@@ -384,7 +384,7 @@ static void a_rank_is_named_by_what_is_there(void **state)
 /* The only heartbeat with enough behind it is one whose operations are not there. */
 static void what_is_not_there_is_no_tail(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin_thinned(&t);
@@ -396,7 +396,7 @@ static void what_is_not_there_is_no_tail(void **state)
 /* Two ranks have many operations, and two too few. */
 static void a_tail_of_each_rank_is_needed(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin_thinned(&t);
@@ -412,7 +412,7 @@ static void a_tail_of_each_rank_is_needed(void **state)
 /* One called something else where nothing is on record any more: which one is not known. */
 static void a_difference_that_is_not_there_gives_no_verdict(void **state)
 {
-	struct told t;
+	struct stuck_job t;
 
 	(void)state;
 	begin(&t);
