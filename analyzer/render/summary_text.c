@@ -87,6 +87,7 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	const char *of = e->of_steps ? "step time" : "the run";
+	double hidden_pct = overlap_pct(report);
 	char parts[96] = "", overlap[48] = "";
 
 	if (isnan(e->median_pct)) {
@@ -103,9 +104,8 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		snprintf(parts, sizeof(parts), ": %s arrival skew, %s transfer",
 			 ct_prose_pct(e->wait_pct).s,
 			 ct_prose_pct(fmax(0, e->median_pct - e->wait_pct)).s);
-	if (!isnan(overlap_pct(report)))
-		snprintf(overlap, sizeof(overlap), "; overlap %s",
-			 ct_prose_pct(overlap_pct(report)).s);
+	if (!isnan(hidden_pct))
+		snprintf(overlap, sizeof(overlap), "; overlap %s", ct_prose_pct(hidden_pct).s);
 	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "communication  exposed for %s of %s%s%s",
 		     ct_prose_pct_err(e->median_pct, e->err_pct).s, of, parts, overlap);
 }
