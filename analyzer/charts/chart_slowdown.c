@@ -130,7 +130,7 @@ static void say(const struct ct_picture_make *make, const struct grid *grid)
 		unknown |= isnan(w->ranks[i].s);
 	ct_picture_note(make->picture,
 			ct_arena_printf(make->memory,
-					"S of the job is %.3g ± %.3g: its step time relative to a "
+					"S of the job is %.3f ± %.3f: its step time relative to a "
 					"balanced job.",
 					w->s, w->s_err));
 	ct_picture_note(
