@@ -10,7 +10,7 @@
 #include "analyzer/overlap/exposures.h"
 #include "analyzer/stream/instance_log.h"
 
-/* What the picture is made of before ranks become rows. */
+/* What the heatmap is made of before ranks become rows. */
 struct step_gaps_chart {
 	const struct ct_model *model;
 	const struct ct_exposures *exposures;

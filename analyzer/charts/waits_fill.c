@@ -134,7 +134,7 @@ static uint64_t fill_lateness(struct waits_chart *p)
 	return most;
 }
 
-/* ---- the picture ---- */
+/* ---- the heatmap ---- */
 
 static const char *why_not(const struct ct_heat *heat, struct ct_arena *memory, int *failed)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One picture: the pairs with traffic, by sender, then receiver. */
+/* One heatmap: the pairs with traffic, by sender, then receiver. */
 struct ct_traffic_layer {
 	const char *scope; /* rank: ends are global ranks; host: indexes into hosts */
 	const char *kind;  /* all, backend, role, comm */

@@ -24,21 +24,21 @@ static void put_field(const char *text, FILE *out)
 		fputc('"', out);
 }
 
-static void put_cell(const struct ct_picture *p, uint64_t value, FILE *out)
+static void put_cell(const struct ct_heatmap *p, uint64_t value, FILE *out)
 {
-	if (value == CT_PICTURE_NOTHING)
+	if (value == CT_HEATMAP_NOTHING)
 		fputc('-', out);
-	else if (value != CT_PICTURE_UNKNOWN && p->unit == CT_PICTURE_RATIO)
-		fprintf(out, "%" PRIu64 ".%06" PRIu64, value / CT_PICTURE_PARTS,
-			value % CT_PICTURE_PARTS);
-	else if (value != CT_PICTURE_UNKNOWN)
+	else if (value != CT_HEATMAP_UNKNOWN && p->unit == CT_HEATMAP_RATIO)
+		fprintf(out, "%" PRIu64 ".%06" PRIu64, value / CT_HEATMAP_PARTS,
+			value % CT_HEATMAP_PARTS);
+	else if (value != CT_HEATMAP_UNKNOWN)
 		fprintf(out, "%" PRIu64, value);
 }
 
-int ct_heatmap_csv(const struct ct_picture *p, FILE *out)
+int ct_heatmap_csv(const struct ct_heatmap *p, FILE *out)
 {
 	fprintf(out, "# %s\n# unit: %s; rows: %s; columns: %s; empty: not known; -: %s\n", p->title,
-		ct_picture_unit(p), p->rows.title, p->columns.title, p->nothing);
+		ct_heatmap_unit(p), p->rows.title, p->columns.title, p->nothing);
 	for (size_t i = 0; i < p->n_notes; i++)
 		fprintf(out, "# %s\n", p->notes[i]);
 	put_field(p->rows.title, out);

@@ -44,7 +44,7 @@ static const char *shortened(struct ct_arena *memory, const char *name)
 			       character(name, n - keep));
 }
 
-static int add(struct ct_heatmap_layout *l, struct ct_heatmap_text text)
+static int add(struct ct_heatmap_layout *l, struct ct_heatmap_label text)
 {
 	if (!text.text)
 		return CT_NOMEM;
@@ -53,7 +53,7 @@ static int add(struct ct_heatmap_layout *l, struct ct_heatmap_text text)
 }
 
 /* Length of the longest name, as it is shown. */
-static unsigned longest(const struct ct_picture_axis *axis)
+static unsigned longest(const struct ct_heatmap_axis *axis)
 {
 	size_t most = 1;
 
@@ -85,9 +85,9 @@ static unsigned within(size_t value, unsigned low, unsigned high)
 }
 
 /* Squares if rows and columns show the same; columns wide enough for their names if there is room. */
-static void size_cells(const struct ct_picture *p, struct ct_heatmap_layout *l)
+static void size_cells(const struct ct_heatmap *p, struct ct_heatmap_layout *l)
 {
-	unsigned room = longest(&p->columns) * CT_HEATMAP_CHAR + CT_HEATMAP_CHAR;
+	unsigned room = longest(&p->columns) * CT_SVG_CHAR + CT_SVG_CHAR;
 
 	l->cell_width = within(WIDE / p->columns.n, 1, CELL);
 	l->cell_height = within(HIGH / p->rows.n, 1, CELL);
@@ -99,7 +99,7 @@ static void size_cells(const struct ct_picture *p, struct ct_heatmap_layout *l)
 	l->plot.height = (unsigned)p->rows.n * l->cell_height;
 }
 
-static int name_rows(const struct ct_picture *p, struct ct_arena *memory,
+static int name_rows(const struct ct_heatmap *p, struct ct_arena *memory,
 		     struct ct_heatmap_layout *l)
 {
 	size_t step = every(l->cell_height, LINE);
@@ -107,11 +107,11 @@ static int name_rows(const struct ct_picture *p, struct ct_arena *memory,
 
 	for (size_t r = 0; r < p->rows.n && st == CT_OK; r += step)
 		st = add(l,
-			 (struct ct_heatmap_text){ .x = (int)(l->plot.x - 5),
-						   .y = (int)(l->plot.y + r * l->cell_height +
-							      l->cell_height / 2 + 4),
-						   .anchor = 1,
-						   .text = shortened(memory, p->rows.names[r]) });
+			 (struct ct_heatmap_label){ .x = (int)(l->plot.x - 5),
+						    .y = (int)(l->plot.y + r * l->cell_height +
+							       l->cell_height / 2 + 4),
+						    .anchor = 1,
+						    .text = shortened(memory, p->rows.names[r]) });
 	return st;
 }
 
@@ -123,77 +123,78 @@ static int tick_columns(const struct ct_ticks *ticks, struct ct_heatmap_layout *
 
 	for (size_t i = 0; i < ticks->n && st == CT_OK; i++) {
 		double at = (double)l->plot.x + ticks->items[i].at * (double)l->plot.width;
-		double half = (double)ct_heatmap_length(ticks->items[i].text) * CT_HEATMAP_CHAR / 2;
+		double half = (double)ct_heatmap_length(ticks->items[i].text) * CT_SVG_CHAR / 2;
 
 		if (at - half < free)
 			continue;
-		free = at + half + CT_HEATMAP_CHAR;
-		st = add(l, (struct ct_heatmap_text){ .x = (int)at,
-						      .y = (int)(l->plot.y + l->plot.height + LINE),
-						      .text = ticks->items[i].text });
+		free = at + half + CT_SVG_CHAR;
+		st = add(l,
+			 (struct ct_heatmap_label){ .x = (int)at,
+						    .y = (int)(l->plot.y + l->plot.height + LINE),
+						    .text = ticks->items[i].text });
 	}
 	return st;
 }
 
-static int name_columns(const struct ct_picture *p, struct ct_arena *memory,
+static int name_columns(const struct ct_heatmap *p, struct ct_arena *memory,
 			struct ct_heatmap_layout *l)
 {
-	size_t step = every(l->cell_width, (longest(&p->columns) + 1) * CT_HEATMAP_CHAR);
+	size_t step = every(l->cell_width, (longest(&p->columns) + 1) * CT_SVG_CHAR);
 	int st = CT_OK;
 
 	if (p->columns.ticks.n)
 		return tick_columns(&p->columns.ticks, l);
 	for (size_t c = 0; c < p->columns.n && st == CT_OK; c += step)
-		st = add(l, (struct ct_heatmap_text){
+		st = add(l, (struct ct_heatmap_label){
 				    .x = (int)(l->plot.x + c * l->cell_width + l->cell_width / 2),
 				    .y = (int)(l->plot.y + l->plot.height + LINE),
 				    .text = shortened(memory, p->columns.names[c]) });
 	return st;
 }
 
-static int add_legend(const struct ct_picture *p, struct ct_heatmap_layout *l, unsigned y)
+static int add_legend(const struct ct_heatmap *p, struct ct_heatmap_layout *l, unsigned y)
 {
 	unsigned x = PAD + SCALE_WIDTH + 40;
-	int st = add(l, (struct ct_heatmap_text){
+	int st = add(l, (struct ct_heatmap_label){
 				.x = PAD, .y = (int)y + 9, .anchor = -1, .text = p->scale });
 
 	l->scale = (struct ct_heatmap_box){ PAD, y + 15, SCALE_WIDTH, SAMPLE };
 	for (size_t i = 0; i < p->n_marks && st == CT_OK; i++) {
 		const struct ct_tick *mark = &p->marks[i];
-		int wide = (int)(ct_heatmap_length(mark->text) * CT_HEATMAP_CHAR);
+		int wide = (int)(ct_heatmap_length(mark->text) * CT_SVG_CHAR);
 		int at = (int)PAD + (int)(mark->at * SCALE_WIDTH), left = at - wide / 2;
 
 		/* the first and the last stay beside the scale */
 		if (left < (int)PAD)
 			left = PAD;
 		st = add(l,
-			 (struct ct_heatmap_text){
+			 (struct ct_heatmap_label){
 				 .x = left, .y = (int)y + 38, .anchor = -1, .text = mark->text });
 	}
 	if (p->has_nothing) {
 		l->blank = (struct ct_heatmap_box){ x, y + 15, SAMPLE, SAMPLE };
 		if (st == CT_OK)
-			st = add(l, (struct ct_heatmap_text){ .x = (int)(x + SAMPLE + 6),
-							      .y = (int)y + 24,
-							      .anchor = -1,
-							      .text = p->nothing });
-		x += SAMPLE + 6 + ((unsigned)ct_heatmap_length(p->nothing) + 3) * CT_HEATMAP_CHAR;
+			st = add(l, (struct ct_heatmap_label){ .x = (int)(x + SAMPLE + 6),
+							       .y = (int)y + 24,
+							       .anchor = -1,
+							       .text = p->nothing });
+		x += SAMPLE + 6 + ((unsigned)ct_heatmap_length(p->nothing) + 3) * CT_SVG_CHAR;
 	}
 	if (p->has_unknown && st == CT_OK) {
 		l->unknown = (struct ct_heatmap_box){ x, y + 15, SAMPLE, SAMPLE };
-		st = add(l, (struct ct_heatmap_text){ .x = (int)(x + SAMPLE + 6),
-						      .y = (int)y + 24,
-						      .anchor = -1,
-						      .text = "not known" });
+		st = add(l, (struct ct_heatmap_label){ .x = (int)(x + SAMPLE + 6),
+						       .y = (int)y + 24,
+						       .anchor = -1,
+						       .text = "not known" });
 	}
 	return st;
 }
 
 /* The notes, wrapped; *y moves below them. */
-static int add_notes(const struct ct_picture *p, struct ct_arena *memory,
+static int add_notes(const struct ct_heatmap *p, struct ct_arena *memory,
 		     struct ct_heatmap_layout *l, unsigned *y)
 {
-	size_t wide = (l->width - 2 * PAD) / CT_HEATMAP_CHAR;
+	size_t wide = (l->width - 2 * PAD) / CT_SVG_CHAR;
 	int st = CT_OK;
 
 	for (size_t i = 0; i < p->n_notes; i++) {
@@ -206,7 +207,7 @@ static int add_notes(const struct ct_picture *p, struct ct_arena *memory,
 				cut--;
 			if (cut == at)
 				cut = end;
-			st = add(l, (struct ct_heatmap_text){
+			st = add(l, (struct ct_heatmap_label){
 					    .x = PAD,
 					    .y = (int)*y,
 					    .anchor = -1,
@@ -222,19 +223,19 @@ static int add_notes(const struct ct_picture *p, struct ct_arena *memory,
 
 /* Most texts that there can be: names, marks, four titles, notes in lines of 80 characters at
  * least. */
-static size_t count_texts(const struct ct_picture *p)
+static size_t count_texts(const struct ct_heatmap *p)
 {
-	size_t n = p->rows.n + p->columns.n + p->columns.ticks.n + CT_PICTURE_MARKS + 8;
+	size_t n = p->rows.n + p->columns.n + p->columns.ticks.n + CT_HEATMAP_MARKS + 8;
 
 	for (size_t i = 0; i < p->n_notes; i++)
 		n += strlen(p->notes[i]) / 20 + 2;
 	return n;
 }
 
-int ct_heatmap_lay_out(const struct ct_picture *p, struct ct_arena *memory,
+int ct_heatmap_lay_out(const struct ct_heatmap *p, struct ct_arena *memory,
 		       struct ct_heatmap_layout *l)
 {
-	unsigned half = longest(&p->columns) * CT_HEATMAP_CHAR / 2, y, title;
+	unsigned half = longest(&p->columns) * CT_SVG_CHAR / 2, y, title;
 	int st;
 
 	*l = (struct ct_heatmap_layout){ .n_texts = 0 };
@@ -242,22 +243,22 @@ int ct_heatmap_lay_out(const struct ct_picture *p, struct ct_arena *memory,
 	if (!l->texts)
 		return CT_NOMEM;
 	size_cells(p, l);
-	l->plot.x = PAD + longest(&p->rows) * CT_HEATMAP_CHAR + 6;
+	l->plot.x = PAD + longest(&p->rows) * CT_SVG_CHAR + 6;
 	l->plot.y = PAD + 16 + 8 + LINE + 6;
-	title = (unsigned)ct_heatmap_length(p->title) * CT_HEATMAP_CHAR * 3 / 2 + 2 * PAD;
+	title = (unsigned)ct_heatmap_length(p->title) * CT_SVG_CHAR * 3 / 2 + 2 * PAD;
 	l->width = l->plot.x + l->plot.width + (half > PAD ? half : PAD);
 	l->width = l->width < LEAST_WIDTH ? LEAST_WIDTH : l->width;
 	l->width = l->width < title ? title : l->width;
 	y = l->plot.y + l->plot.height + 2 * LINE;
-	st = add(l, (struct ct_heatmap_text){ PAD, PAD + 14, -1, 1, 0, p->title });
+	st = add(l, (struct ct_heatmap_label){ PAD, PAD + 14, -1, 1, 0, p->title });
 	if (st == CT_OK)
-		st = add(l, (struct ct_heatmap_text){ PAD, (int)l->plot.y - 7, -1, 0, 1,
-						      p->rows.title });
+		st = add(l, (struct ct_heatmap_label){ PAD, (int)l->plot.y - 7, -1, 0, 1,
+						       p->rows.title });
 	st = st ?: name_rows(p, memory, l);
 	st = st ?: name_columns(p, memory, l);
 	if (st == CT_OK)
-		st = add(l, (struct ct_heatmap_text){ (int)l->plot.x, (int)y, -1, 0, 1,
-						      p->columns.title });
+		st = add(l, (struct ct_heatmap_label){ (int)l->plot.x, (int)y, -1, 0, 1,
+						       p->columns.title });
 	st = st ?: add_legend(p, l, y + 12);
 	y += 12 + 38 + 18;
 	st = st ?: add_notes(p, memory, l, &y);

@@ -47,7 +47,7 @@ static void put_unknown(const struct ct_heatmap_box *box, const char *end, FILE 
 		box->x, box->y, box->width, box->height, end);
 }
 
-static void put_head(const struct ct_picture *p, const struct ct_heatmap_layout *l, FILE *out)
+static void put_head(const struct ct_heatmap *p, const struct ct_heatmap_layout *l, FILE *out)
 {
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -55,7 +55,7 @@ static void put_head(const struct ct_picture *p, const struct ct_heatmap_layout 
 		"viewBox=\"0 0 %u %u\" role=\"img\" "
 		"font-family=\"'DejaVu Sans Mono', 'Liberation Mono', Menlo, Consolas, "
 		"monospace\" font-size=\"%u\">\n<title>",
-		l->width, l->height, l->width, l->height, CT_HEATMAP_FONT);
+		l->width, l->height, l->width, l->height, CT_SVG_FONT);
 	put_text(p->title, out);
 	fputs("</title>\n<desc>", out);
 	for (size_t i = 0; i < p->n_notes; i++) {
@@ -67,12 +67,12 @@ static void put_head(const struct ct_picture *p, const struct ct_heatmap_layout 
 		"patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
 		"<rect width=\"4\" height=\"4\" fill=\"#%06x\"/>"
 		"<rect width=\"1\" height=\"4\" fill=\"#%06x\"/></pattern></defs>\n",
-		CT_HEATMAP_UNKNOWN, CT_HEATMAP_HATCH);
+		CT_SVG_UNKNOWN, CT_SVG_HATCH);
 	fprintf(out, "<rect width=\"%u\" height=\"%u\" fill=\"#%06x\"/>\n", l->width, l->height,
-		CT_HEATMAP_GROUND);
+		CT_SVG_GROUND);
 }
 
-static int put_cells(const struct ct_picture *p, const struct ct_heatmap_layout *l,
+static int put_cells(const struct ct_heatmap *p, const struct ct_heatmap_layout *l,
 		     struct ct_arena *memory, FILE *out)
 {
 	fputs("<g shape-rendering=\"crispEdges\">\n", out);
@@ -89,10 +89,10 @@ static int put_cells(const struct ct_picture *p, const struct ct_heatmap_layout 
 				put_unknown(&box, ">", out);
 			else
 				put_rect(&box,
-					 shade < 0 ? CT_HEATMAP_BLANK
-						   : ct_picture_colour(p->ramp, shade),
+					 shade < 0 ? CT_SVG_BLANK
+						   : ct_heatmap_colour(p->ramp, shade),
 					 ">", out);
-			text = ct_picture_cell_text(p, memory, r, c);
+			text = ct_heatmap_cell_text(p, memory, r, c);
 			if (!text)
 				return CT_NOMEM;
 			fputs("<title>", out);
@@ -104,7 +104,7 @@ static int put_cells(const struct ct_picture *p, const struct ct_heatmap_layout 
 	return CT_OK;
 }
 
-/* Which of the colours of a large picture a cell is drawn in. */
+/* Which of the colours of a large heatmap a cell is drawn in. */
 static uint8_t level_of(float shade)
 {
 	if (isnan(shade))
@@ -113,7 +113,7 @@ static uint8_t level_of(float shade)
 }
 
 /* Neighbours in a row that look the same are one box, and boxes of one colour one element. */
-static void put_level(const struct ct_picture *p, const struct ct_heatmap_layout *l,
+static void put_level(const struct ct_heatmap *p, const struct ct_heatmap_layout *l,
 		      const uint8_t *levels, uint8_t level, FILE *out)
 {
 	for (size_t r = 0; r < p->rows.n; r++) {
@@ -132,7 +132,7 @@ static void put_level(const struct ct_picture *p, const struct ct_heatmap_layout
 	}
 }
 
-static int put_areas(const struct ct_picture *p, const struct ct_heatmap_layout *l,
+static int put_areas(const struct ct_heatmap *p, const struct ct_heatmap_layout *l,
 		     struct ct_arena *memory, FILE *out)
 {
 	size_t n = p->rows.n * p->columns.n;
@@ -145,7 +145,7 @@ static int put_areas(const struct ct_picture *p, const struct ct_heatmap_layout 
 		is_there[levels[i]] = 1;
 	}
 	fputs("<g shape-rendering=\"crispEdges\">\n", out);
-	put_rect(&l->plot, CT_HEATMAP_BLANK, "/>\n", out);
+	put_rect(&l->plot, CT_SVG_BLANK, "/>\n", out);
 	for (uint8_t level = 0; level <= LEVEL_UNKNOWN; level++) {
 		if (!is_there[level])
 			continue;
@@ -155,13 +155,13 @@ static int put_areas(const struct ct_picture *p, const struct ct_heatmap_layout 
 			fputs("\" fill=\"url(#unknown)\"/>\n", out);
 		else
 			fprintf(out, "\" fill=\"#%06x\"/>\n",
-				ct_picture_colour(p->ramp, (double)level / (LEVELS - 1)));
+				ct_heatmap_colour(p->ramp, (double)level / (LEVELS - 1)));
 	}
 	fputs("</g>\n", out);
 	return CT_OK;
 }
 
-static void put_legend(const struct ct_picture *p, const struct ct_heatmap_layout *l, FILE *out)
+static void put_legend(const struct ct_heatmap *p, const struct ct_heatmap_layout *l, FILE *out)
 {
 	unsigned step = l->scale.width / SCALE_STEPS;
 
@@ -170,17 +170,17 @@ static void put_legend(const struct ct_picture *p, const struct ct_heatmap_layou
 		const struct ct_heatmap_box box = { l->scale.x + i * step, l->scale.y, step,
 						    l->scale.height };
 
-		put_rect(&box, ct_picture_colour(p->ramp, (double)i / (SCALE_STEPS - 1)), "/>\n",
+		put_rect(&box, ct_heatmap_colour(p->ramp, (double)i / (SCALE_STEPS - 1)), "/>\n",
 			 out);
 	}
 	if (l->blank.width)
-		put_rect(&l->blank, CT_HEATMAP_BLANK, " stroke=\"#868e98\"/>\n", out);
+		put_rect(&l->blank, CT_SVG_BLANK, " stroke=\"#868e98\"/>\n", out);
 	if (l->unknown.width)
 		put_unknown(&l->unknown, "/>\n", out);
 	fprintf(out,
 		"<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" fill=\"none\" "
 		"stroke=\"#%06x\"/>\n</g>\n",
-		l->plot.x, l->plot.y, l->plot.width, l->plot.height, CT_HEATMAP_AXIS);
+		l->plot.x, l->plot.y, l->plot.width, l->plot.height, CT_SVG_AXIS);
 }
 
 static void put_texts(const struct ct_heatmap_layout *l, FILE *out)
@@ -188,34 +188,33 @@ static void put_texts(const struct ct_heatmap_layout *l, FILE *out)
 	static const char *const anchors[] = { "start", "middle", "end" };
 
 	for (size_t i = 0; i < l->n_texts; i++) {
-		const struct ct_heatmap_text *t = &l->texts[i];
+		const struct ct_heatmap_label *t = &l->texts[i];
 
 		fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\" fill=\"#%06x\"", t->x,
-			t->y, anchors[t->anchor + 1],
-			t->is_soft ? CT_HEATMAP_SOFT : CT_HEATMAP_INK);
+			t->y, anchors[t->anchor + 1], t->is_soft ? CT_SVG_SOFT : CT_SVG_INK);
 		if (t->is_title)
-			fprintf(out, " font-size=\"%u\"", CT_HEATMAP_TITLE);
+			fprintf(out, " font-size=\"%u\"", CT_SVG_TITLE);
 		fputc('>', out);
 		put_text(t->text, out);
 		fputs("</text>\n", out);
 	}
 }
 
-int ct_heatmap_svg(const struct ct_picture *picture, FILE *out)
+int ct_heatmap_svg(const struct ct_heatmap *heatmap, FILE *out)
 {
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_heatmap_layout l;
-	int st = memory ? ct_heatmap_lay_out(picture, memory, &l) : CT_NOMEM;
+	int st = memory ? ct_heatmap_lay_out(heatmap, memory, &l) : CT_NOMEM;
 
 	if (st == CT_OK && ct_arena_failed(memory))
 		st = CT_NOMEM;
 	if (st == CT_OK) {
-		put_head(picture, &l, out);
-		if (picture->rows.n * picture->columns.n <= CELLS)
-			st = put_cells(picture, &l, memory, out);
+		put_head(heatmap, &l, out);
+		if (heatmap->rows.n * heatmap->columns.n <= CELLS)
+			st = put_cells(heatmap, &l, memory, out);
 		else
-			st = put_areas(picture, &l, memory, out);
-		put_legend(picture, &l, out);
+			st = put_areas(heatmap, &l, memory, out);
+		put_legend(heatmap, &l, out);
 		put_texts(&l, out);
 		fputs("</svg>\n", out);
 	}

@@ -352,7 +352,7 @@ static void pairs_without_matched_messages_have_no_time(void **state)
 	ct_report_free(report);
 }
 
-static void a_picture_with_too_many_pairs_is_none(void **state)
+static void a_heatmap_with_too_many_pairs_is_none(void **state)
 {
 	struct ct_edges edges = { .most = 4 }, sum = { .most = 5 };
 
@@ -389,7 +389,7 @@ static void a_picture_with_too_many_pairs_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_picture_with_too_many_pairs_is_none),
+		cmocka_unit_test(a_heatmap_with_too_many_pairs_is_none),
 		in_dir_test(what_no_one_counted_is_modelled),
 		in_dir_test(a_rank_without_a_trace_has_no_account_and_is_no_one),
 		in_dir_test(what_is_not_on_record_is_said),

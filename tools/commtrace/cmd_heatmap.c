@@ -21,7 +21,7 @@ enum { SVG, CSV, PNG };
 struct heatmap_request {
 	struct ct_cli args;
 	int format;
-	struct ct_picture_request picture;
+	struct ct_heatmap_request heatmap;
 	struct ct_report_wishes wishes;
 };
 
@@ -29,12 +29,12 @@ struct heatmap_request {
 static int read_options(struct heatmap_request *request)
 {
 	const struct ct_cli *args = &request->args;
-	struct ct_picture_request *p = &request->picture;
+	struct ct_heatmap_request *p = &request->heatmap;
 	int is_traffic, layer = ct_cli_word(args, CT_OPTION_LAYER);
 
-	p->of = (enum ct_picture_of)ct_cli_word(args, CT_OPTION_TYPE);
-	p->show = (enum ct_picture_show)(layer + 1);
-	p->by = (enum ct_picture_by)(ct_cli_word(args, CT_OPTION_BY) + 1);
+	p->of = (enum ct_heatmap_of)ct_cli_word(args, CT_OPTION_TYPE);
+	p->show = (enum ct_heatmap_show)(layer + 1);
+	p->by = (enum ct_heatmap_by)(ct_cli_word(args, CT_OPTION_BY) + 1);
 	p->comm = ct_cli_text(args, CT_OPTION_COMM);
 	p->backend = ct_cli_text(args, CT_OPTION_BACKEND);
 	p->role = ct_cli_text(args, CT_OPTION_ROLE);
@@ -54,11 +54,11 @@ static int read_options(struct heatmap_request *request)
 	if (p->by != CT_BY_DEFAULT && p->of == CT_OF_SLOWDOWN)
 		return ct_usage("heatmap", "'--by' does not belong to --type=slowdown");
 	if (layer >= 0 &&
-	    ct_word_find(ct_picture_layers(p->of), ct_cli_text(args, CT_OPTION_LAYER)) < 0)
+	    ct_word_find(ct_heatmap_layers(p->of), ct_cli_text(args, CT_OPTION_LAYER)) < 0)
 		return ct_usage("heatmap",
 				"'--layer=%s' does not belong to --type=%s, which has: %s",
 				ct_cli_text(args, CT_OPTION_LAYER),
-				ct_cli_text(args, CT_OPTION_TYPE), ct_picture_layers(p->of));
+				ct_cli_text(args, CT_OPTION_TYPE), ct_heatmap_layers(p->of));
 	if (!ct_cli_text(args, CT_OPTION_OUTPUT) && !ct_cli_text(args, CT_OPTION_FORMAT))
 		return ct_usage("heatmap",
 				"'heatmap' needs -o FILE.svg, .csv or .png, or --format");
@@ -67,12 +67,12 @@ static int read_options(struct heatmap_request *request)
 }
 
 /* A PNG is that of the SVG, so that both look the same. */
-static int write_png(const struct ct_picture *picture, FILE *out)
+static int write_png(const struct ct_heatmap *heatmap, FILE *out)
 {
 	int fd = memfd_create("svg", MFD_CLOEXEC), code = CT_CODE_FAILED;
 	FILE *svg = fd < 0 ? NULL : fdopen(fd, "w+");
 
-	if (svg && ct_heatmap_svg(picture, svg) == CT_OK)
+	if (svg && ct_heatmap_svg(heatmap, svg) == CT_OK)
 		code = ct_png_of_svg(svg, out);
 	else
 		ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
@@ -83,20 +83,20 @@ static int write_png(const struct ct_picture *picture, FILE *out)
 	return code;
 }
 
-static int write_as(int format, const struct ct_picture *picture, FILE *out)
+static int write_as(int format, const struct ct_heatmap *heatmap, FILE *out)
 {
 	int status;
 
 	if (format == PNG)
-		return write_png(picture, out);
-	status = format == SVG ? ct_heatmap_svg(picture, out) : ct_heatmap_csv(picture, out);
+		return write_png(heatmap, out);
+	status = format == SVG ? ct_heatmap_svg(heatmap, out) : ct_heatmap_csv(heatmap, out);
 	if (status == CT_OK)
 		return 0;
 	ct_say("cannot write the result: %s", ct_status_text(status));
 	return CT_CODE_FAILED;
 }
 
-static int write_picture(const struct heatmap_request *request, const struct ct_picture *picture)
+static int write_heatmap(const struct heatmap_request *request, const struct ct_heatmap *heatmap)
 {
 	struct ct_out out;
 	int code = ct_out_open(&out, ct_cli_text(&request->args, CT_OPTION_OUTPUT),
@@ -105,7 +105,7 @@ static int write_picture(const struct heatmap_request *request, const struct ct_
 	if (code)
 		return code;
 	errno = 0;
-	code = write_as(request->format, picture, out.file);
+	code = write_as(request->format, heatmap, out.file);
 	if (code) {
 		ct_out_drop(&out);
 		return code;
@@ -117,14 +117,14 @@ static int write_picture(const struct heatmap_request *request, const struct ct_
 static int draw(const struct heatmap_request *request, const struct ct_report *report)
 {
 	struct ct_arena *memory = ct_arena_new();
-	struct ct_picture picture;
+	struct ct_heatmap heatmap;
 	struct ct_err err = { 0 };
-	int status = memory ? ct_picture_make(report, &request->picture, memory, &picture, &err)
+	int status = memory ? ct_heatmap_make(report, &request->heatmap, memory, &heatmap, &err)
 			    : CT_NOMEM;
 	int code = CT_CODE_FAILED;
 
 	if (status == CT_OK)
-		code = write_picture(request, &picture);
+		code = write_heatmap(request, &heatmap);
 	else
 		ct_say("cannot draw the heatmap of %s: %s", request->args.paths.path[0],
 		       err.text[0] ? err.text : ct_status_text(status));

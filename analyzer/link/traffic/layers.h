@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layers.h — the pictures of a run's traffic while they are made: of all, and of each backend, role
+/* layers.h — the heatmaps of a run's traffic while they are made: of all, and of each backend, role
  * and communicator, by ranks and by hosts. One thread. All return 0 or CT_NOMEM. */
 #ifndef CT_ANALYZER_LINK_TRAFFIC_LAYERS_H
 #define CT_ANALYZER_LINK_TRAFFIC_LAYERS_H
@@ -8,12 +8,12 @@
 #include "analyzer/link/traffic/traffic.h"
 #include "analyzer/model/model.h"
 
-/* size: pairs of a picture at most, and of all pictures by ranks, and of all by hosts: 512 of them,
+/* size: pairs of a heatmap at most, and of all heatmaps by ranks, and of all by hosts: 512 of them,
  * each with each other. */
 #define CT_LAYER_EDGES (1u << 18)
 /* size: more ranks than this are shown by hosts only. */
 #define CT_LAYER_RANKS 2048u
-/* size: communicators that have pictures of their own at most: those with most bytes. */
+/* size: communicators that have heatmaps of their own at most: those with most bytes. */
 #define CT_LAYER_COMMS 64u
 
 struct ct_layer {

@@ -135,7 +135,7 @@ static int fill_note(const struct ct_layers *l, unsigned gaps, struct ct_arena *
 		say(&s, "operations that had not ended count in full");
 	if (l->model->n_slots > CT_LAYER_RANKS)
 		say(&s, "too many ranks to show each: by hosts only");
-	say_number(&s, n_full, "pictures are left out, which have too many pairs");
+	say_number(&s, n_full, "heatmaps are left out, which have too many pairs");
 	say_number(&s, l->comms_left_out,
 		   "communicators with fewer bytes are not shown by themselves");
 	out->note = s.len ? ct_arena_printf(memory, "%s", s.text) : NULL;
@@ -194,7 +194,7 @@ static void drop_the_only_ones(struct ct_layers *l)
 	l->n = n;
 }
 
-/* All pictures of ranks together have as many pairs as one may have, and so have those of hosts. */
+/* All heatmaps of ranks together have as many pairs as one may have, and so have those of hosts. */
 static void drop_without_room(struct ct_layers *l)
 {
 	uint32_t room[2] = { CT_LAYER_EDGES, CT_LAYER_EDGES };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/charts/chart.h"
+#include "analyzer/charts/heatmap.h"
 #include "analyzer/charts/plot.h"
 #include "analyzer/render/json_value.h"
 #include "trace/status.h"
@@ -64,7 +64,7 @@ static json_t *integers(const size_t *values, size_t n)
 
 /* ---- heatmaps ---- */
 
-static json_t *axis(const struct ct_picture_axis *a)
+static json_t *axis(const struct ct_heatmap_axis *a)
 {
 	return CT_JSON({ "title", ct_json_text(a->title) }, { "word", ct_json_text(a->word) },
 		       { "about", ct_json_text(a->about) },
@@ -77,14 +77,14 @@ static const char *const ramp_names[] = { [CT_RAMP_AMOUNT] = "amount",
 					  [CT_RAMP_LATE] = "late",
 					  [CT_RAMP_RATIO] = "ratio" };
 
-static json_t *legend(const struct ct_picture *p)
+static json_t *legend(const struct ct_heatmap *p)
 {
 	return CT_JSON({ "ramp", json_string(ramp_names[p->ramp]) },
 		       { "title", ct_json_text(p->title) }, { "scale", ct_json_text(p->scale) },
 		       { "marks", ticks(p->marks, p->n_marks) });
 }
 
-/* What a cell shows where a second picture lies over the first: what is strong there, or stronger
+/* What a cell shows where a second heatmap lies over the first: what is strong there, or stronger
  * than below. */
 #define STRONG 0.3f
 
@@ -103,7 +103,7 @@ static unsigned level_of(float shade, unsigned ramps, unsigned which)
 			 : which * n + (unsigned)lround(fmin(shade, 1) * (double)(n - 1));
 }
 
-static unsigned char level_at(const struct ct_picture *p, const struct ct_picture *over, size_t i)
+static unsigned char level_at(const struct ct_heatmap *p, const struct ct_heatmap *over, size_t i)
 {
 	if (over && covers(over->shades[i], p->shades[i]))
 		return (unsigned char)level_of(over->shades[i], 2, 1);
@@ -111,8 +111,8 @@ static unsigned char level_at(const struct ct_picture *p, const struct ct_pictur
 }
 
 /* Levels of all cells, or of the entries that have one, in base64. */
-static json_t *levels(struct charts *charts, const struct ct_picture *p,
-		      const struct ct_picture *over)
+static json_t *levels(struct charts *charts, const struct ct_heatmap *p,
+		      const struct ct_heatmap *over)
 {
 	static const char
 		digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -149,10 +149,10 @@ static json_t *choice(const char *const words[][2])
 }
 
 /* A view of the chart at hand; `like`: the view whose axes and cells it shares, or -1. */
-static json_t *heatmap(struct charts *charts, const struct ct_picture *p,
-		       const struct ct_picture *over, const char *const words[][2], int like)
+static json_t *heatmap(struct charts *charts, const struct ct_heatmap *p,
+		       const struct ct_heatmap *over, const char *const words[][2], int like)
 {
-	const struct ct_picture *const shown[] = { p, over };
+	const struct ct_heatmap *const shown[] = { p, over };
 	json_t *o = CT_JSON(
 		{ "choice", choice(words) }, { "title", ct_json_text(p->title) },
 		{ "summary", ct_json_text(p->summary) },
@@ -179,10 +179,10 @@ static json_t *heatmap(struct charts *charts, const struct ct_picture *p,
 }
 
 /* 0; CT_EMPTY: there is none of that kind, err->text says why. */
-static int make(struct charts *charts, struct ct_picture_request request, struct ct_picture *p,
+static int make(struct charts *charts, struct ct_heatmap_request request, struct ct_heatmap *p,
 		struct ct_err *err)
 {
-	int st = ct_picture_make(charts->report, &request, charts->memory, p, err);
+	int st = ct_heatmap_make(charts->report, &request, charts->memory, p, err);
 
 	if (st == CT_NOMEM)
 		charts->failed = 1;
@@ -207,7 +207,7 @@ static const char *layer_name(struct charts *charts, const struct ct_traffic_lay
 static void add_layer(struct charts *charts, const struct ct_traffic_layer *l, struct ct_err *err)
 {
 	static const struct {
-		enum ct_picture_show show;
+		enum ct_heatmap_show show;
 		const char *word;
 	} shows[] = { { CT_SHOW_BYTES, "bytes" },
 		      { CT_SHOW_COUNT, "count" },
@@ -215,9 +215,9 @@ static void add_layer(struct charts *charts, const struct ct_traffic_layer *l, s
 	int first = -1;
 
 	for (size_t i = 0; i < 3; i++) {
-		struct ct_picture p;
+		struct ct_heatmap p;
 		struct ct_err ignored = { 0 };
-		struct ct_picture_request request = { .of = CT_OF_TRAFFIC,
+		struct ct_heatmap_request request = { .of = CT_OF_TRAFFIC,
 						      .show = shows[i].show,
 						      .traffic_layer = l };
 		const char *words[][2] = { { "Between",
@@ -242,7 +242,7 @@ static void add_traffic(struct charts *charts, struct ct_err *err)
 	const struct ct_report_traffic *t = &charts->report->traffic;
 	const char *first = "rank";
 
-	for (size_t i = 0; i < t->n_layers && charts->report->n_ranks > CT_PICTURE_MANY_RANKS;
+	for (size_t i = 0; i < t->n_layers && charts->report->n_ranks > CT_HEATMAP_MANY_RANKS;
 	     i++) {
 		if (strcmp(t->layers[i].scope, "host") == 0)
 			first = "host";
@@ -264,14 +264,14 @@ static void add_waits_by(struct charts *charts, int by_step, struct ct_err *err)
 	const char *const both[][2] = { { "By", by }, { "Show", "both" }, { NULL, NULL } };
 	const char *const wait[][2] = { { "By", by }, { "Show", "waiting" }, { NULL, NULL } };
 	const char *const late[][2] = { { "By", by }, { "Show", "lateness" }, { NULL, NULL } };
-	const struct ct_picture_request waiting = { .of = CT_OF_WAITS,
+	const struct ct_heatmap_request waiting = { .of = CT_OF_WAITS,
 						    .show = CT_SHOW_WAIT,
 						    .by_step = by_step },
 					lateness = { .of = CT_OF_WAITS,
 						     .show = CT_SHOW_LATENESS,
 						     .by_step = by_step };
 	int first = (int)json_array_size(charts->views);
-	struct ct_picture w, l, w_both;
+	struct ct_heatmap w, l, w_both;
 
 	if (make(charts, waiting, &w, err) != CT_OK || make(charts, lateness, &l, err) != CT_OK)
 		return;
@@ -294,9 +294,9 @@ static void add_waits(struct charts *charts, struct ct_err *err)
 static void add_steps(struct charts *charts, struct ct_err *err)
 {
 	static const char *const words[][2] = { { NULL, NULL } };
-	struct ct_picture p;
+	struct ct_heatmap p;
 
-	if (make(charts, (struct ct_picture_request){ .of = CT_OF_STEPS, .show = CT_SHOW_GAP }, &p,
+	if (make(charts, (struct ct_heatmap_request){ .of = CT_OF_STEPS, .show = CT_SHOW_GAP }, &p,
 		 err) == CT_OK)
 		heatmap(charts, &p, NULL, words, -1);
 }
@@ -304,9 +304,9 @@ static void add_steps(struct charts *charts, struct ct_err *err)
 static void add_slowdown(struct charts *charts, struct ct_err *err)
 {
 	static const char *const words[][2] = { { NULL, NULL } };
-	struct ct_picture p;
+	struct ct_heatmap p;
 
-	if (make(charts, (struct ct_picture_request){ .of = CT_OF_SLOWDOWN, .show = CT_SHOW_S_W },
+	if (make(charts, (struct ct_heatmap_request){ .of = CT_OF_SLOWDOWN, .show = CT_SHOW_S_W },
 		 &p, err) == CT_OK)
 		heatmap(charts, &p, NULL, words, -1);
 }
@@ -393,10 +393,10 @@ static void add_exposed(struct charts *charts, struct ct_err *err)
 
 /* ---- all of them ---- */
 
-static json_t *colours(enum ct_picture_ramp ramp, int is_dark)
+static json_t *colours(enum ct_heatmap_ramp ramp, int is_dark)
 {
 	uint32_t all[CT_RAMP_COLOURS];
-	size_t n = ct_picture_ramp(ramp, is_dark, all);
+	size_t n = ct_heatmap_ramp(ramp, is_dark, all);
 
 	return CT_JSON_ARRAY(i, n, json_sprintf("#%06x", all[i]));
 }
@@ -408,8 +408,8 @@ static json_t *ramps(void)
 
 	for (unsigned r = 0; r < sizeof(ramp_names) / sizeof(ramp_names[0]); r++)
 		ct_json_set(all, ramp_names[r],
-			    CT_JSON({ "light", colours((enum ct_picture_ramp)r, 0) },
-				    { "dark", colours((enum ct_picture_ramp)r, 1) }),
+			    CT_JSON({ "light", colours((enum ct_heatmap_ramp)r, 0) },
+				    { "dark", colours((enum ct_heatmap_ramp)r, 1) }),
 			    &failed);
 	return ct_json_done(all, failed);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/nearest.h"
-#include "analyzer/charts/chart.h"
+#include "analyzer/charts/heatmap.h"
 
 const struct ct_command ct_commands[CT_COMMANDS] = {
 #define GROUP(id, title)

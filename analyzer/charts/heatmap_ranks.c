@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_heat.c — time x rank and rank x step, out of the report's heatmaps (charts/heat.h). */
+/* heatmap_ranks.c — time x rank and rank x step, out of the report's heatmaps (charts/heat.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/sort.h"
-#include "analyzer/charts/chart_private.h"
+#include "analyzer/charts/heatmap_private.h"
 
 /* Ticks of an axis of time, at most. */
 #define TIMES 16u
 
-/* Rows of the picture: those of the heatmap, or its ranks folded into hosts. */
+/* Rows of the heatmap: those of the report, or its ranks folded into hosts. */
 struct heat_rows {
 	const struct ct_report_heat_rows *from;
 	size_t n;
@@ -19,7 +19,7 @@ struct heat_rows {
 	const char **hosts; /* NULL: ranks */
 };
 
-const char *ct_picture_host_of(const struct ct_report *report, int rank)
+const char *ct_heatmap_host_of(const struct ct_report *report, int rank)
 {
 	for (size_t i = 0; i < report->n_ranks; i++) {
 		if (report->ranks[i].rank == rank)
@@ -29,14 +29,14 @@ const char *ct_picture_host_of(const struct ct_report *report, int rank)
 }
 
 /* Ranks of one host become a row, in the order of run.hosts. */
-static int fold(const struct ct_picture_make *make, struct heat_rows *rows)
+static int fold(const struct ct_heatmap_make *make, struct heat_rows *rows)
 {
 	const struct ct_report_run *run = &make->report->run;
 
 	rows->n = run->n_hosts;
 	rows->hosts = run->hosts;
 	for (size_t r = 0; r < rows->from->n; r++) {
-		const char *host = ct_picture_host_of(make->report, rows->from->ranks[r]);
+		const char *host = ct_heatmap_host_of(make->report, rows->from->ranks[r]);
 
 		rows->to[r] = run->n_hosts;
 		for (size_t h = 0; h < run->n_hosts && host; h++) {
@@ -51,10 +51,10 @@ static int fold(const struct ct_picture_make *make, struct heat_rows *rows)
 	return CT_OK;
 }
 
-static int choose_rows(const struct ct_picture_make *make, const struct ct_report_heat_rows *from,
+static int choose_rows(const struct ct_heatmap_make *make, const struct ct_report_heat_rows *from,
 		       struct heat_rows *rows)
 {
-	enum ct_picture_by by = make->request->by;
+	enum ct_heatmap_by by = make->request->by;
 
 	*rows = (struct heat_rows){ .from = from, .n = from->n, .hosts = from->hosts };
 	rows->to = ct_arena_calloc(make->memory, from->n + 1, sizeof(*rows->to));
@@ -68,15 +68,15 @@ static int choose_rows(const struct ct_picture_make *make, const struct ct_repor
 	return by == CT_BY_HOST && !from->hosts ? fold(make, rows) : CT_OK;
 }
 
-static int name_rows(const struct ct_picture_make *make, const struct heat_rows *rows)
+static int name_rows(const struct ct_heatmap_make *make, const struct heat_rows *rows)
 {
-	struct ct_picture_axis *axis = &make->picture->rows;
+	struct ct_heatmap_axis *axis = &make->heatmap->rows;
 	int st = CT_OK;
 
 	axis->title = rows->hosts ? "host" : "rank";
 	axis->word = axis->about = axis->title;
 	for (size_t r = 0; r < rows->n && st == CT_OK; r++)
-		st = ct_picture_name(axis, r,
+		st = ct_heatmap_name(axis, r,
 				     rows->hosts ? rows->hosts[r]
 						 : ct_arena_printf(make->memory, "%d",
 								   rows->from->ranks[r]),
@@ -85,10 +85,10 @@ static int name_rows(const struct ct_picture_make *make, const struct heat_rows 
 }
 
 /* `why` there are none, if so. */
-static int open_rows(const struct ct_picture_make *make, const struct ct_report_heat_rows *from,
+static int open_rows(const struct ct_heatmap_make *make, const struct ct_report_heat_rows *from,
 		     size_t columns, const char *why, struct heat_rows *rows)
 {
-	int st = choose_rows(make, from, rows) ?: ct_picture_size(make, rows->n, columns);
+	int st = choose_rows(make, from, rows) ?: ct_heatmap_size(make, rows->n, columns);
 
 	if (st == CT_EMPTY)
 		return ct_fail(make->err, st, "%s", why);
@@ -96,42 +96,42 @@ static int open_rows(const struct ct_picture_make *make, const struct ct_report_
 }
 
 /* A host's is the largest of its ranks that is known. */
-static void put_cells(struct ct_picture *p, const struct heat_rows *rows, const uint64_t *values)
+static void put_cells(struct ct_heatmap *p, const struct heat_rows *rows, const uint64_t *values)
 {
 	size_t columns = p->columns.n;
 
 	for (size_t i = 0; i < p->rows.n * columns; i++)
-		p->values[i] = CT_PICTURE_UNKNOWN;
+		p->values[i] = CT_HEATMAP_UNKNOWN;
 	for (size_t r = 0; r < rows->from->n; r++) {
 		uint64_t *to = p->values + rows->to[r] * columns;
 
 		for (size_t c = 0; c < columns; c++) {
 			uint64_t value = values[r * columns + c];
 
-			if (value != CT_UNKNOWN && (to[c] == CT_PICTURE_UNKNOWN || value > to[c]))
+			if (value != CT_UNKNOWN && (to[c] == CT_HEATMAP_UNKNOWN || value > to[c]))
 				to[c] = value;
 		}
 	}
 }
 
-static void say_rows(struct ct_picture *p, const struct heat_rows *rows)
+static void say_rows(struct ct_heatmap *p, const struct heat_rows *rows)
 {
 	if (rows->hosts)
-		ct_picture_note(p, "A row is a host: the largest of its ranks.");
+		ct_heatmap_note(p, "A row is a host: the largest of its ranks.");
 }
 
-static void say_why(const struct ct_picture_make *make, const char *why)
+static void say_why(const struct ct_heatmap_make *make, const char *why)
 {
 	if (why)
-		ct_picture_note(make->picture,
+		ct_heatmap_note(make->heatmap,
 				ct_arena_printf(make->memory, "Not all of it is known: %s.", why));
 }
 
 /* ---- waits ---- */
 
-static int name_times(const struct ct_picture_make *make, const struct ct_report_heat_waits *w)
+static int name_times(const struct ct_heatmap_make *make, const struct ct_report_heat_waits *w)
 {
-	struct ct_picture_axis *axis = &make->picture->columns;
+	struct ct_heatmap_axis *axis = &make->heatmap->columns;
 	int st = CT_OK;
 
 	axis->title = "time since the run began";
@@ -143,7 +143,7 @@ static int name_times(const struct ct_picture_make *make, const struct ct_report
 		uint64_t at = w->begin_at_ns + c * w->column_ns;
 		const char *key = ct_arena_printf(make->memory, "%" PRIu64, at);
 
-		st = key ? ct_picture_name(axis, c,
+		st = key ? ct_heatmap_name(axis, c,
 					   ct_arena_printf(make->memory, "%s", ct_prose_ns(at).s),
 					   key)
 			 : CT_NOMEM;
@@ -151,14 +151,14 @@ static int name_times(const struct ct_picture_make *make, const struct ct_report
 	return st;
 }
 
-static int mark_times(const struct ct_picture_make *make, const struct ct_report_heat_waits *w)
+static int mark_times(const struct ct_heatmap_make *make, const struct ct_report_heat_waits *w)
 {
 	return ct_chart_spans_by_time(make->report, make->memory, w->begin_at_ns,
 				      w->begin_at_ns + w->columns * w->column_ns,
-				      &make->picture->spans);
+				      &make->heatmap->spans);
 }
 
-/* The first two are the layers of the picture, waits and lateness. */
+/* The first two are the layers of the heatmap, waits and lateness. */
 #define VALUES 4
 static const struct ct_chart_value time_values[VALUES] = {
 	{ "waited", "heatmaps.waits.wait_ns.{r}.{c}", "heatmaps.waits.err_ns", "ns" },
@@ -168,27 +168,27 @@ static const struct ct_chart_value time_values[VALUES] = {
 	{ "lasts", "heatmaps.waits.column_ns", NULL, "ns" },
 };
 
-static int name_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h)
+static int name_steps(const struct ct_heatmap_make *make, const struct ct_report_heat_steps *h)
 {
-	struct ct_picture_axis *axis = &make->picture->columns;
+	struct ct_heatmap_axis *axis = &make->heatmap->columns;
 	int st = CT_OK;
 
 	axis->title = "step";
 	axis->word = "step";
 	for (size_t c = 0; c < axis->n && st == CT_OK; c++)
-		st = ct_picture_name(
+		st = ct_heatmap_name(
 			axis, c, ct_arena_printf(make->memory, "%" PRIu64, h->first_step[c]), NULL);
 	return st;
 }
 
-static int mark_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h)
+static int mark_steps(const struct ct_heatmap_make *make, const struct ct_report_heat_steps *h)
 {
 	return ct_chart_spans_by_step(make->report, make->memory, h->first_step, h->columns,
 				      h->first_step[h->columns - 1] + h->steps_each,
-				      &make->picture->spans);
+				      &make->heatmap->spans);
 }
 
-static int open_steps(const struct ct_picture_make *make, struct heat_rows *rows)
+static int open_steps(const struct ct_heatmap_make *make, struct heat_rows *rows)
 {
 	const struct ct_report_heat_steps *h = &make->report->heat.steps;
 	int st = open_rows(make, &h->rows, h->columns, h->why ? h->why : "no steps were found",
@@ -197,17 +197,17 @@ static int open_steps(const struct ct_picture_make *make, struct heat_rows *rows
 	return st ?: name_steps(make, h) ?: mark_steps(make, h);
 }
 
-static void say_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h,
+static void say_steps(const struct ct_heatmap_make *make, const struct ct_report_heat_steps *h,
 		      uint64_t err_ns)
 {
 	struct ct_unit_text err = ct_prose_ns(err_ns);
 
 	if (h->steps_each == 1)
-		ct_picture_note(make->picture,
+		ct_heatmap_note(make->heatmap,
 				ct_arena_printf(make->memory,
 						"One column per step; each value ± %s.", err.s));
 	else
-		ct_picture_note(make->picture,
+		ct_heatmap_note(make->heatmap,
 				ct_arena_printf(make->memory,
 						"One column per %" PRIu64
 						" steps; each value is their mean, ± %s.",
@@ -222,10 +222,10 @@ static const struct ct_chart_value step_values[VALUES] = {
 	{ "steps in a column", "heatmaps.steps.steps_per_column", NULL, "whole" },
 };
 
-static int look_like_waits(const struct ct_picture_make *make, uint64_t run_ns,
+static int look_like_waits(const struct ct_heatmap_make *make, uint64_t run_ns,
 			   const struct ct_chart_value *values)
 {
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	int late = make->request->show == CT_SHOW_LATENESS;
 	struct ct_chart_value *ordered = ct_arena_calloc(make->memory, VALUES, sizeof(*ordered));
 
@@ -237,20 +237,20 @@ static int look_like_waits(const struct ct_picture_make *make, uint64_t run_ns,
 	p->tips = ordered;
 	p->n_tips = VALUES;
 	p->title = late ? "Lateness by rank" : "Wait by rank";
-	p->unit = CT_PICTURE_NS;
+	p->unit = CT_HEATMAP_NS;
 	p->nothing = late ? "no peer waited" : p->nothing;
 	p->zero_is_nothing = late;
 	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
-	ct_picture_scale_share(p, run_ns);
+	ct_heatmap_scale_share(p, run_ns);
 	return CT_OK;
 }
 
 /* The same, step by step: nothing before the first step and after the last one. */
-static int waits_by_step(const struct ct_picture_make *make)
+static int waits_by_step(const struct ct_heatmap_make *make)
 {
 	const struct ct_report_heat_steps *h = &make->report->heat.steps;
 	int late = make->request->show == CT_SHOW_LATENESS;
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	struct heat_rows rows;
 	int st = open_steps(make, &rows);
 
@@ -263,11 +263,11 @@ static int waits_by_step(const struct ct_picture_make *make)
 	return look_like_waits(make, make->report->steps.time_p50_ns, step_values);
 }
 
-int ct_picture_waits(const struct ct_picture_make *make)
+int ct_heatmap_waits(const struct ct_heatmap_make *make)
 {
 	const struct ct_report_heat_waits *w = &make->report->heat.waits;
 	int late = make->request->show == CT_SHOW_LATENESS;
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	struct heat_rows rows;
 	int st;
 
@@ -281,7 +281,7 @@ int ct_picture_waits(const struct ct_picture_make *make)
 		return st;
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
 	p->scale = "% of column time (square root)";
-	ct_picture_note(p, ct_arena_printf(make->memory, "One column per %s; each value ± %s.",
+	ct_heatmap_note(p, ct_arena_printf(make->memory, "One column per %s; each value ± %s.",
 					   ct_prose_ns(w->column_ns).s,
 					   ct_prose_ns(late ? w->lateness_err_ns : w->err_ns).s));
 	say_rows(p, &rows);
@@ -293,10 +293,10 @@ int ct_picture_waits(const struct ct_picture_make *make)
 
 /* Ranks are compared with the median rank, and hosts with the median host: the largest of a host's
  * ranks is above the median rank by chance. */
-static double *ratios_of(const struct ct_picture_make *make, const struct heat_rows *rows,
+static double *ratios_of(const struct ct_heatmap_make *make, const struct heat_rows *rows,
 			 const struct ct_report_heat_steps *h)
 {
-	const struct ct_picture *p = make->picture;
+	const struct ct_heatmap *p = make->heatmap;
 	size_t columns = p->columns.n;
 	double *ratios = ct_arena_calloc(make->memory, p->rows.n * columns, sizeof(*ratios));
 	uint64_t *known = ct_arena_calloc(make->memory, p->rows.n, sizeof(*known));
@@ -312,7 +312,7 @@ static double *ratios_of(const struct ct_picture_make *make, const struct heat_r
 		size_t n = 0;
 
 		for (size_t r = 0; r < p->rows.n; r++) {
-			if (p->values[r * columns + c] != CT_PICTURE_UNKNOWN)
+			if (p->values[r * columns + c] != CT_HEATMAP_UNKNOWN)
 				known[n++] = p->values[r * columns + c];
 		}
 		qsort(known, n, sizeof(*known), ct_by_u64);
@@ -320,7 +320,7 @@ static double *ratios_of(const struct ct_picture_make *make, const struct heat_r
 			median = ((double)known[(n - 1) / 2] + (double)known[n / 2]) / 2;
 		for (size_t r = 0; r < p->rows.n; r++)
 			ratios[r * columns + c] = median > 0 && p->values[r * columns + c] !=
-									  CT_PICTURE_UNKNOWN
+									  CT_HEATMAP_UNKNOWN
 							  ? (double)p->values[r * columns + c] /
 								    median
 							  : NAN;
@@ -336,10 +336,10 @@ static const struct ct_chart_value gap_values[] = {
 	{ "steps in a column", "heatmaps.steps.steps_per_column", NULL, "whole" },
 };
 
-int ct_picture_steps(const struct ct_picture_make *make)
+int ct_heatmap_steps(const struct ct_heatmap_make *make)
 {
 	const struct ct_report_heat_steps *h = &make->report->heat.steps;
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	struct heat_rows rows;
 	double *ratios;
 	int st = open_steps(make, &rows);
@@ -351,10 +351,10 @@ int ct_picture_steps(const struct ct_picture_make *make)
 	if (!ratios)
 		return CT_NOMEM;
 	p->title = "Time outside communication";
-	p->unit = CT_PICTURE_NS;
+	p->unit = CT_HEATMAP_NS;
 	p->ramp = CT_RAMP_RATIO;
 	p->scale = rows.hosts ? "vs. median host" : "vs. median rank";
-	ct_picture_scale_ratio(p, ratios);
+	ct_heatmap_scale_ratio(p, ratios);
 	p->tips = gap_values;
 	p->n_tips = sizeof(gap_values) / sizeof(gap_values[0]);
 	say_steps(make, h, h->err_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/charts/chart_private.h"
+#include "analyzer/charts/heatmap_private.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 /* Beyond it a ratio is just very different from 1. */
 #define RATIO_LIMIT 2.0
 
-const char *ct_picture_layers(enum ct_picture_of of)
+const char *ct_heatmap_layers(enum ct_heatmap_of of)
 {
 	static const char *const layers[] = {
 		[CT_OF_TRAFFIC] = "bytes count bandwidth",
@@ -23,13 +23,13 @@ const char *ct_picture_layers(enum ct_picture_of of)
 
 /* ---- making one ---- */
 
-int ct_picture_size(const struct ct_picture_make *make, size_t rows, size_t columns)
+int ct_heatmap_size(const struct ct_heatmap_make *make, size_t rows, size_t columns)
 {
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 
 	if (!rows || !columns)
 		return CT_EMPTY;
-	if (rows > CT_PICTURE_CELLS || columns > CT_PICTURE_CELLS / rows)
+	if (rows > CT_HEATMAP_CELLS || columns > CT_HEATMAP_CELLS / rows)
 		return ct_fail(make->err, CT_RANGE, "%zu rows and %zu columns are too many", rows,
 			       columns);
 	p->rows.n = rows;
@@ -43,47 +43,47 @@ int ct_picture_size(const struct ct_picture_make *make, size_t rows, size_t colu
 	p->rows.keys = p->rows.names + rows;
 	p->columns.keys = p->columns.names + columns;
 	for (size_t i = 0; i < rows * columns; i++)
-		p->values[i] = CT_PICTURE_NOTHING;
+		p->values[i] = CT_HEATMAP_NOTHING;
 	return CT_OK;
 }
 
-int ct_picture_name(struct ct_picture_axis *axis, size_t i, const char *name, const char *key)
+int ct_heatmap_name(struct ct_heatmap_axis *axis, size_t i, const char *name, const char *key)
 {
 	axis->names[i] = name;
 	axis->keys[i] = key ? key : name;
 	return name ? CT_OK : CT_NOMEM;
 }
 
-void ct_picture_note(struct ct_picture *picture, const char *text)
+void ct_heatmap_note(struct ct_heatmap *heatmap, const char *text)
 {
-	if (text && picture->n_notes < CT_PICTURE_NOTES)
-		picture->notes[picture->n_notes++] = text;
+	if (text && heatmap->n_notes < CT_HEATMAP_NOTES)
+		heatmap->notes[heatmap->n_notes++] = text;
 }
 
 static int is_value(uint64_t value)
 {
-	return value < CT_PICTURE_NOTHING;
+	return value < CT_HEATMAP_NOTHING;
 }
 
-static size_t cells(const struct ct_picture *p)
+static size_t cells(const struct ct_heatmap *p)
 {
 	return p->rows.n * p->columns.n;
 }
 
-static void mark(struct ct_picture *p, double at, const char *text)
+static void mark(struct ct_heatmap *p, double at, const char *text)
 {
-	if (p->n_marks < CT_PICTURE_MARKS)
+	if (p->n_marks < CT_HEATMAP_MARKS)
 		p->marks[p->n_marks++] = (struct ct_tick){ at, text };
 }
 
 /* Marks are powers of it: 16 KiB, 256 KiB, 4 MiB; and 10, 100. */
-static double base_of(const struct ct_picture *p)
+static double base_of(const struct ct_heatmap *p)
 {
-	return p->unit == CT_PICTURE_BYTES ? 16 : 10;
+	return p->unit == CT_HEATMAP_BYTES ? 16 : 10;
 }
 
 /* From the power at or below the smallest value to the largest, `base` times it at least. */
-static double low_end(const struct ct_picture *p, double base, double *high)
+static double low_end(const struct ct_heatmap *p, double base, double *high)
 {
 	double least = INFINITY;
 
@@ -99,13 +99,13 @@ static double low_end(const struct ct_picture *p, double base, double *high)
 	return pow(base, floor(log2(fmin(least, *high / base)) / log2(base)));
 }
 
-int ct_picture_scale_log(const struct ct_picture_make *make)
+int ct_heatmap_scale_log(const struct ct_heatmap_make *make)
 {
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	double base = base_of(p), high, low = low_end(p, base, &high), span = log(high / low);
 	unsigned powers = high > 0 ? (unsigned)ceil(log2(high / low) / log2(base)) : 0;
 	/* every power, every other, every third: so many have room, and the largest value */
-	unsigned step = (powers + CT_PICTURE_MARKS - 3) / (CT_PICTURE_MARKS - 2);
+	unsigned step = (powers + CT_HEATMAP_MARKS - 3) / (CT_HEATMAP_MARKS - 2);
 
 	for (size_t i = 0; i < cells(p); i++) {
 		double v = (double)p->values[i];
@@ -114,7 +114,7 @@ int ct_picture_scale_log(const struct ct_picture_make *make)
 	}
 	for (double v = low; powers && v <= high / 4; v *= pow(base, step)) {
 		const char *text = ct_arena_printf(
-			make->memory, "%s", ct_text_round(ct_picture_text(p, (uint64_t)v)).s);
+			make->memory, "%s", ct_text_round(ct_heatmap_value_text(p, (uint64_t)v)).s);
 
 		if (!text)
 			return CT_NOMEM;
@@ -123,7 +123,7 @@ int ct_picture_scale_log(const struct ct_picture_make *make)
 	}
 	if (powers) {
 		const char *text = ct_arena_printf(make->memory, "%s",
-						   ct_picture_text(p, (uint64_t)high).s);
+						   ct_heatmap_value_text(p, (uint64_t)high).s);
 
 		if (!text)
 			return CT_NOMEM;
@@ -132,7 +132,7 @@ int ct_picture_scale_log(const struct ct_picture_make *make)
 	return CT_OK;
 }
 
-void ct_picture_scale_share(struct ct_picture *p, uint64_t whole)
+void ct_heatmap_scale_share(struct ct_heatmap *p, uint64_t whole)
 {
 	static const struct ct_tick marks[] = { { 0, "0%" },
 						{ 0.1, "1%" },
@@ -157,7 +157,7 @@ static double place_of_ratio(double ratio)
 	return 0.5 + copysign(sqrt(fabs(x)), x) / 2;
 }
 
-void ct_picture_scale_ratio(struct ct_picture *p, const double *ratios)
+void ct_heatmap_scale_ratio(struct ct_heatmap *p, const double *ratios)
 {
 	static const struct {
 		double ratio;
@@ -173,22 +173,22 @@ void ct_picture_scale_ratio(struct ct_picture *p, const double *ratios)
 }
 
 /* Values that are none have no place on the scale, but one in the legend. */
-static void take_out(struct ct_picture *p)
+static void take_out(struct ct_heatmap *p)
 {
 	for (size_t i = 0; i < cells(p); i++) {
-		int is_nothing = p->values[i] == CT_PICTURE_NOTHING ||
+		int is_nothing = p->values[i] == CT_HEATMAP_NOTHING ||
 				 (p->zero_is_nothing && !p->values[i]);
 
-		if (p->values[i] == CT_PICTURE_UNKNOWN)
+		if (p->values[i] == CT_HEATMAP_UNKNOWN)
 			p->shades[i] = NAN;
 		else if (is_nothing)
-			p->shades[i] = CT_PICTURE_BLANK;
+			p->shades[i] = CT_HEATMAP_BLANK;
 		p->has_unknown |= isnan(p->shades[i]);
 		p->has_nothing |= is_nothing;
 	}
 }
 
-const char *ct_picture_cell_text(const struct ct_picture *p, struct ct_arena *memory, size_t r,
+const char *ct_heatmap_cell_text(const struct ct_heatmap *p, struct ct_arena *memory, size_t r,
 				 size_t c)
 {
 	size_t cell = r * p->columns.n + c;
@@ -197,7 +197,7 @@ const char *ct_picture_cell_text(const struct ct_picture *p, struct ct_arena *me
 	return ct_arena_printf(memory, "%s %s, %s %s%s%s%s: %s", p->rows.word, p->rows.names[r],
 			       p->columns.word, p->columns.names[c], name ? " (" : "",
 			       name ? name : "", name ? ")" : "",
-			       ct_picture_text(p, p->values[cell]).s);
+			       ct_heatmap_value_text(p, p->values[cell]).s);
 }
 
 /* A rank closer to the median of its column is not remarkable: one of many is always slightly above
@@ -206,7 +206,7 @@ const char *ct_picture_cell_text(const struct ct_picture *p, struct ct_arena *me
 
 /* Scales end, at twice the median or at a whole step, and several cells can lie beyond: of these
  * the one with the largest value is named. */
-static int is_further(const struct ct_picture *p, size_t i, size_t than)
+static int is_further(const struct ct_heatmap *p, size_t i, size_t than)
 {
 	if (isnan(p->shades[than]) || p->shades[i] > p->shades[than])
 		return 1;
@@ -214,9 +214,9 @@ static int is_further(const struct ct_picture *p, size_t i, size_t than)
 }
 
 /* The sentence names the cell that is furthest along the scale. */
-static int sum_up(const struct ct_picture_make *make)
+static int sum_up(const struct ct_heatmap_make *make)
 {
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	size_t most = 0;
 
 	for (size_t i = 1; i < cells(p); i++) {
@@ -225,20 +225,20 @@ static int sum_up(const struct ct_picture_make *make)
 	}
 	if (!(p->shades[most] >= 0))
 		p->summary = p->has_unknown ? "No value is known." : "There is nothing to show.";
-	else if (p->ramp == CT_RAMP_RATIO && p->unit != CT_PICTURE_RATIO &&
+	else if (p->ramp == CT_RAMP_RATIO && p->unit != CT_HEATMAP_RATIO &&
 		 p->shades[most] < (float)(place_of_ratio(WORTH_NAMING) - 1e-6))
 		p->summary = ct_arena_printf(make->memory, "No %s is far above the median.",
 					     p->rows.title);
 	else
 		p->summary = ct_arena_printf(make->memory, "Maximum: %s.",
-					     ct_picture_cell_text(p, make->memory,
+					     ct_heatmap_cell_text(p, make->memory,
 								  most / p->columns.n,
 								  most % p->columns.n));
 	return p->summary ? CT_OK : CT_NOMEM;
 }
 
 /* Of which run. */
-static int say_run(const struct ct_picture_make *make)
+static int say_run(const struct ct_heatmap_make *make)
 {
 	const struct ct_report_run *run = &make->report->run;
 	const char *text = ct_arena_printf(
@@ -247,35 +247,35 @@ static int say_run(const struct ct_picture_make *make)
 		run->ranks_seen, run->ranks_expected ? ct_text_count(run->ranks_expected).s : "n/a",
 		run->n_hosts, run->n_hosts == 1 ? "" : "s", ct_prose_ns(run->duration_ns).s);
 
-	ct_picture_note(make->picture, text);
+	ct_heatmap_note(make->heatmap, text);
 	if (text && make->report->steps.skipped) {
 		text = ct_arena_printf(make->memory, "Without the first %s steps.",
 				       ct_text_count(make->report->steps.skipped).s);
-		ct_picture_note(make->picture, text);
+		ct_heatmap_note(make->heatmap, text);
 	}
 	return text ? CT_OK : CT_NOMEM;
 }
 
-int ct_picture_make(const struct ct_report *report, const struct ct_picture_request *request,
-		    struct ct_arena *memory, struct ct_picture *picture, struct ct_err *err)
+int ct_heatmap_make(const struct ct_report *report, const struct ct_heatmap_request *request,
+		    struct ct_arena *memory, struct ct_heatmap *heatmap, struct ct_err *err)
 {
-	static int (*const makers[])(const struct ct_picture_make *make) = {
-		[CT_OF_TRAFFIC] = ct_picture_traffic,
-		[CT_OF_WAITS] = ct_picture_waits,
-		[CT_OF_STEPS] = ct_picture_steps,
-		[CT_OF_SLOWDOWN] = ct_picture_slowdown,
+	static int (*const makers[])(const struct ct_heatmap_make *make) = {
+		[CT_OF_TRAFFIC] = ct_heatmap_traffic,
+		[CT_OF_WAITS] = ct_heatmap_waits,
+		[CT_OF_STEPS] = ct_heatmap_steps,
+		[CT_OF_SLOWDOWN] = ct_heatmap_slowdown,
 	};
-	const struct ct_picture_make make = { report, request, memory, picture, err };
+	const struct ct_heatmap_make make = { report, request, memory, heatmap, err };
 	int st;
 
-	*picture = (struct ct_picture){ .nothing = "nothing" };
+	*heatmap = (struct ct_heatmap){ .nothing = "nothing" };
 	st = makers[request->of](&make);
 	if (st == CT_OK) {
-		take_out(picture);
+		take_out(heatmap);
 		st = sum_up(&make);
 	}
 	if (st == CT_OK) {
-		picture->n_said = picture->n_notes;
+		heatmap->n_said = heatmap->n_notes;
 		st = say_run(&make);
 	}
 	if (st == CT_OK && ct_arena_failed(memory))
@@ -287,38 +287,38 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 
 /* ---- how it is said and coloured ---- */
 
-struct ct_unit_text ct_picture_text(const struct ct_picture *p, uint64_t value)
+struct ct_unit_text ct_heatmap_value_text(const struct ct_heatmap *p, uint64_t value)
 {
 	struct ct_unit_text text;
 
-	if (value == CT_PICTURE_NOTHING) {
+	if (value == CT_HEATMAP_NOTHING) {
 		snprintf(text.s, sizeof(text.s), "%s", p->nothing);
 		return text;
 	}
 	switch (p->unit) {
-	case CT_PICTURE_BYTES:
+	case CT_HEATMAP_BYTES:
 		return ct_prose_bytes(value);
-	case CT_PICTURE_NS:
+	case CT_HEATMAP_NS:
 		return ct_prose_ns(value);
-	case CT_PICTURE_BPS:
+	case CT_HEATMAP_BPS:
 		return ct_prose_Bps(value);
-	case CT_PICTURE_RATIO:
-		if (value == CT_PICTURE_UNKNOWN)
+	case CT_HEATMAP_RATIO:
+		if (value == CT_HEATMAP_UNKNOWN)
 			return ct_text_count(value);
-		snprintf(text.s, sizeof(text.s), "%.3g", (double)value / CT_PICTURE_PARTS);
+		snprintf(text.s, sizeof(text.s), "%.3g", (double)value / CT_HEATMAP_PARTS);
 		return text;
-	case CT_PICTURE_COUNT:
+	case CT_HEATMAP_COUNT:
 		break;
 	}
 	return ct_text_count(value);
 }
 
-const char *ct_picture_unit(const struct ct_picture *p)
+const char *ct_heatmap_unit(const struct ct_heatmap *p)
 {
 	static const char *const units[] = {
-		[CT_PICTURE_BYTES] = "bytes",	       [CT_PICTURE_NS] = "ns",
-		[CT_PICTURE_BPS] = "bytes per second", [CT_PICTURE_COUNT] = "count",
-		[CT_PICTURE_RATIO] = "ratio",
+		[CT_HEATMAP_BYTES] = "bytes",	       [CT_HEATMAP_NS] = "ns",
+		[CT_HEATMAP_BPS] = "bytes per second", [CT_HEATMAP_COUNT] = "count",
+		[CT_HEATMAP_RATIO] = "ratio",
 	};
 
 	return units[p->unit];
@@ -357,7 +357,7 @@ static const struct ramp {
 				0xb4600f, 0xf39a4a, 0xffd3a6 } } },
 };
 
-size_t ct_picture_ramp(enum ct_picture_ramp ramp, int is_dark, uint32_t colours[CT_RAMP_COLOURS])
+size_t ct_heatmap_ramp(enum ct_heatmap_ramp ramp, int is_dark, uint32_t colours[CT_RAMP_COLOURS])
 {
 	const struct ramp *r = &ramps[ramp][!!is_dark];
 
@@ -365,7 +365,7 @@ size_t ct_picture_ramp(enum ct_picture_ramp ramp, int is_dark, uint32_t colours[
 	return r->n;
 }
 
-uint32_t ct_picture_colour(enum ct_picture_ramp ramp, double shade)
+uint32_t ct_heatmap_colour(enum ct_heatmap_ramp ramp, double shade)
 {
 	const struct ramp *r = &ramps[ramp][0];
 	double at = fmax(0, fmin(1, shade)) * (r->n - 1);

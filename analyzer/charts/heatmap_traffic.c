@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_traffic.c — how much each rank sent to each other, from the layers of the report
+/* heatmap_traffic.c — how much each rank sent to each other, from the layers of the report
  * (link/traffic/). */
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
-#include "analyzer/charts/chart_private.h"
+#include "analyzer/charts/heatmap_private.h"
 #include "analyzer/model/comm_spec.h"
 
 /* So many names are enough to see what they look like. */
@@ -37,13 +37,13 @@ static const char *name_of(const struct ct_traffic_layer *layer, const char *kin
 }
 
 /* The selection: a kind, and which one of it (NULL: all). */
-static const char *wanted(const struct ct_picture_request *r, const char **name)
+static const char *wanted(const struct ct_heatmap_request *r, const char **name)
 {
 	*name = r->comm ? r->comm : r->backend ? r->backend : r->role;
 	return r->comm ? "comm" : r->backend ? "backend" : r->role ? "role" : "all";
 }
 
-static int is_wanted(const struct ct_traffic_layer *layer, const struct ct_picture_request *r)
+static int is_wanted(const struct ct_traffic_layer *layer, const struct ct_heatmap_request *r)
 {
 	const char *asked, *kind = wanted(r, &asked), *name;
 
@@ -64,20 +64,20 @@ static int has_scope(const struct ct_report_traffic *t, const char *scope)
 }
 
 /* For many ranks it shows hosts, unless ranks are selected. */
-static const char *scope_of(const struct ct_report *report, enum ct_picture_by by)
+static const char *scope_of(const struct ct_report *report, enum ct_heatmap_by by)
 {
 	int has_ranks = has_scope(&report->traffic, "rank");
 
 	if (by != CT_BY_DEFAULT)
 		return by == CT_BY_RANK ? "rank" : "host";
-	if (has_ranks && report->n_ranks > CT_PICTURE_MANY_RANKS &&
+	if (has_ranks && report->n_ranks > CT_HEATMAP_MANY_RANKS &&
 	    has_scope(&report->traffic, "host"))
 		return "host";
 	return has_ranks ? "rank" : "host";
 }
 
 /* "world (00000000deadbeef), tp (...)", the possible selections. NULL: out of memory. */
-static const char *list(const struct ct_picture_make *make, const char *kind, const char *scope)
+static const char *list(const struct ct_heatmap_make *make, const char *kind, const char *scope)
 {
 	const struct ct_report_traffic *t = &make->report->traffic;
 	const char *text = "none";
@@ -105,7 +105,7 @@ static const char *list(const struct ct_picture_make *make, const char *kind, co
 	return text;
 }
 
-static int not_there(const struct ct_picture_make *make, const char *scope)
+static int not_there(const struct ct_heatmap_make *make, const char *scope)
 {
 	const char *name, *kind = wanted(make->request, &name);
 	const char *known = list(make, kind, scope);
@@ -123,7 +123,7 @@ static int not_there(const struct ct_picture_make *make, const char *scope)
 }
 
 /* The wanted one with most bytes; several may have one name. */
-static int choose(const struct ct_picture_make *make, const struct ct_traffic_layer **layer)
+static int choose(const struct ct_heatmap_make *make, const struct ct_traffic_layer **layer)
 {
 	const struct ct_report_traffic *t = &make->report->traffic;
 	const char *scope = scope_of(make->report, make->request->by);
@@ -146,7 +146,7 @@ static int choose(const struct ct_picture_make *make, const struct ct_traffic_la
 	if (!*layer)
 		return not_there(make, scope);
 	if (n > 1)
-		ct_picture_note(make->picture,
+		ct_heatmap_note(make->heatmap,
 				ct_arena_printf(make->memory,
 						"%zu communicators are called %s: this is the one "
 						"with most bytes, %016" PRIx64 ".",
@@ -157,7 +157,7 @@ static int choose(const struct ct_picture_make *make, const struct ct_traffic_la
 /* ---- rows and columns ---- */
 
 /* The ranks that take part, in order: the members of a communicator, else all. */
-static int list_ranks(const struct ct_picture_make *make, const struct ct_traffic_layer *layer,
+static int list_ranks(const struct ct_heatmap_make *make, const struct ct_traffic_layer *layer,
 		      int **ranks, size_t *n)
 {
 	const struct ct_report *report = make->report;
@@ -190,7 +190,7 @@ static int list_ranks(const struct ct_picture_make *make, const struct ct_traffi
 	return CT_OK;
 }
 
-static int list_hosts(const struct ct_picture_make *make, int **hosts, size_t *n)
+static int list_hosts(const struct ct_heatmap_make *make, int **hosts, size_t *n)
 {
 	*n = make->report->traffic.n_hosts;
 	*hosts = ct_arena_calloc(make->memory, *n + 1, sizeof(**hosts));
@@ -199,9 +199,9 @@ static int list_hosts(const struct ct_picture_make *make, int **hosts, size_t *n
 	return *hosts ? CT_OK : CT_NOMEM;
 }
 
-static int name_ends(const struct ct_picture_make *make, const int *ends, size_t n, int are_hosts)
+static int name_ends(const struct ct_heatmap_make *make, const int *ends, size_t n, int are_hosts)
 {
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	int st = CT_OK;
 
 	p->rows.title = are_hosts ? "sending host" : "sending rank";
@@ -213,15 +213,15 @@ static int name_ends(const struct ct_picture_make *make, const int *ends, size_t
 		const char *name = are_hosts ? make->report->traffic.hosts[ends[i]]
 					     : ct_arena_printf(make->memory, "%d", ends[i]);
 
-		st = ct_picture_name(&p->rows, i, name, NULL);
-		st = st ?: ct_picture_name(&p->columns, i, name, NULL);
+		st = ct_heatmap_name(&p->rows, i, name, NULL);
+		st = st ?: ct_heatmap_name(&p->columns, i, name, NULL);
 	}
 	return st;
 }
 
 /* ---- cells ---- */
 
-static const uint64_t *values_of(const struct ct_traffic_layer *layer, enum ct_picture_show show)
+static const uint64_t *values_of(const struct ct_traffic_layer *layer, enum ct_heatmap_show show)
 {
 	return show == CT_SHOW_COUNT	   ? layer->count
 	       : show == CT_SHOW_BANDWIDTH ? layer->bandwidth_Bps
@@ -229,19 +229,19 @@ static const uint64_t *values_of(const struct ct_traffic_layer *layer, enum ct_p
 }
 
 /* Where nothing went there are 0 bytes, but no bandwidth. */
-static int put_cells(const struct ct_picture_make *make, const struct ct_traffic_layer *layer,
+static int put_cells(const struct ct_heatmap_make *make, const struct ct_traffic_layer *layer,
 		     const int *ends, size_t n)
 {
 	const uint64_t *values = values_of(layer, make->request->show);
-	uint64_t *cells = make->picture->values;
+	uint64_t *cells = make->heatmap->values;
 	size_t *cell_of = ct_arena_calloc(make->memory, layer->n + 1, sizeof(*cell_of));
 
 	if (!cell_of)
 		return CT_NOMEM;
-	make->picture->cell_of = cell_of;
-	make->picture->n_cells = layer->n;
+	make->heatmap->cell_of = cell_of;
+	make->heatmap->n_cells = layer->n;
 	for (size_t i = 0; i < n * n; i++)
-		cells[i] = make->request->show == CT_SHOW_BANDWIDTH ? CT_PICTURE_NOTHING : 0;
+		cells[i] = make->request->show == CT_SHOW_BANDWIDTH ? CT_HEATMAP_NOTHING : 0;
 	for (size_t i = 0; i < layer->n; i++) {
 		const int *src = bsearch(&layer->src[i], ends, n, sizeof(*ends), ct_by_int);
 		const int *dst = bsearch(&layer->dst[i], ends, n, sizeof(*ends), ct_by_int);
@@ -255,7 +255,7 @@ static int put_cells(const struct ct_picture_make *make, const struct ct_traffic
 	return CT_OK;
 }
 
-static int set_tips(const struct ct_picture_make *make, const struct ct_traffic_layer *layer)
+static int set_tips(const struct ct_heatmap_make *make, const struct ct_traffic_layer *layer)
 {
 	static const struct {
 		const char *label, *key, *err, *unit;
@@ -273,7 +273,7 @@ static int set_tips(const struct ct_picture_make *make, const struct ct_traffic_
 	const size_t n = sizeof(values) / sizeof(values[0]);
 	long at = layer - make->report->traffic.layers;
 	struct ct_chart_value *tips = ct_arena_calloc(make->memory, n, sizeof(*tips));
-	enum ct_picture_show show = make->request->show;
+	enum ct_heatmap_show show = make->request->show;
 	size_t first = show == CT_SHOW_COUNT ? 1 : show == CT_SHOW_BANDWIDTH ? 2 : 0;
 
 	for (size_t i = 0; tips && i < n; i++) {
@@ -289,8 +289,8 @@ static int set_tips(const struct ct_picture_make *make, const struct ct_traffic_
 		if (!tips[to].path || (values[i].err && !tips[to].err))
 			return CT_NOMEM;
 	}
-	make->picture->tips = tips;
-	make->picture->n_tips = n;
+	make->heatmap->tips = tips;
+	make->heatmap->n_tips = n;
 	return tips ? CT_OK : CT_NOMEM;
 }
 
@@ -307,37 +307,37 @@ static uint64_t largest_error(const struct ct_traffic_layer *layer)
 	return most;
 }
 
-static void say_model(const struct ct_picture_make *make, const struct ct_traffic_layer *layer)
+static void say_model(const struct ct_heatmap_make *make, const struct ct_traffic_layer *layer)
 {
-	struct ct_picture *p = make->picture;
+	struct ct_heatmap *p = make->heatmap;
 	uint64_t err = largest_error(layer);
 
 	if (strcmp(layer->model, "exact") == 0)
-		ct_picture_note(p, "P2P exact: every byte of this is known.");
+		ct_heatmap_note(p, "P2P exact: every byte of this is known.");
 	else
-		ct_picture_note(p, ct_arena_printf(make->memory, "%s by the %s model, %s exact.",
+		ct_heatmap_note(p, ct_arena_printf(make->memory, "%s by the %s model, %s exact.",
 						   ct_prose_bytes(layer->modelled_bytes).s,
 						   layer->model,
 						   ct_prose_bytes(layer->exact_bytes).s));
 	if (make->request->show == CT_SHOW_BANDWIDTH)
-		ct_picture_note(p, ct_arena_printf(make->memory,
+		ct_heatmap_note(p, ct_arena_printf(make->memory,
 						   "Bandwidth of messages only, each pair's bytes "
 						   "over their time; error up to %s.",
 						   ct_prose_Bps(err).s));
 	if (make->report->traffic.note)
-		ct_picture_note(p, ct_arena_printf(make->memory, "Traffic: %s.",
+		ct_heatmap_note(p, ct_arena_printf(make->memory, "Traffic: %s.",
 						   make->report->traffic.note));
 	if (make->report->traffic.unattributed_bytes)
-		ct_picture_note(
+		ct_heatmap_note(
 			p, ct_arena_printf(
 				   make->memory, "%s between ranks without a trace are not shown.",
 				   ct_prose_bytes(make->report->traffic.unattributed_bytes).s));
 }
 
-static const char *title_of(const struct ct_picture_make *make,
+static const char *title_of(const struct ct_heatmap_make *make,
 			    const struct ct_traffic_layer *layer)
 {
-	enum ct_picture_show show = make->request->show;
+	enum ct_heatmap_show show = make->request->show;
 	const char *asked, *kind = wanted(make->request, &asked);
 	const char *what = show == CT_SHOW_COUNT       ? "Operations and messages"
 			   : show == CT_SHOW_BANDWIDTH ? "Bandwidth of messages"
@@ -352,10 +352,10 @@ static const char *title_of(const struct ct_picture_make *make,
 	return ct_arena_printf(make->memory, "%s, %s %.40s", what, kind, asked);
 }
 
-int ct_picture_traffic(const struct ct_picture_make *make)
+int ct_heatmap_traffic(const struct ct_heatmap_make *make)
 {
-	struct ct_picture *p = make->picture;
-	enum ct_picture_show show = make->request->show;
+	struct ct_heatmap *p = make->heatmap;
+	enum ct_heatmap_show show = make->request->show;
 	const struct ct_traffic_layer *layer;
 	int *ends, st = choose(make, &layer), are_hosts;
 	size_t n;
@@ -366,20 +366,20 @@ int ct_picture_traffic(const struct ct_picture_make *make)
 		return ct_fail(make->err, CT_EMPTY, "no message in it has a known time");
 	are_hosts = strcmp(layer->scope, "host") == 0;
 	st = are_hosts ? list_hosts(make, &ends, &n) : list_ranks(make, layer, &ends, &n);
-	st = st ?: ct_picture_size(make, n, n);
+	st = st ?: ct_heatmap_size(make, n, n);
 	st = st ?: name_ends(make, ends, n, are_hosts);
 	if (st != CT_OK)
 		return st;
 	if (put_cells(make, layer, ends, n) != CT_OK || set_tips(make, layer) != CT_OK)
 		return CT_NOMEM;
 	p->title = title_of(make, layer);
-	p->unit = show == CT_SHOW_COUNT	      ? CT_PICTURE_COUNT
-		  : show == CT_SHOW_BANDWIDTH ? CT_PICTURE_BPS
-					      : CT_PICTURE_BYTES;
+	p->unit = show == CT_SHOW_COUNT	      ? CT_HEATMAP_COUNT
+		  : show == CT_SHOW_BANDWIDTH ? CT_HEATMAP_BPS
+					      : CT_HEATMAP_BYTES;
 	p->ramp = CT_RAMP_AMOUNT;
 	p->scale = "logarithmic scale";
 	p->nothing = show == CT_SHOW_BANDWIDTH ? "no messages" : "no traffic";
 	p->zero_is_nothing = 1;
 	say_model(make, layer);
-	return p->title ? ct_picture_scale_log(make) : CT_NOMEM;
+	return p->title ? ct_heatmap_scale_log(make) : CT_NOMEM;
 }
