@@ -4,8 +4,8 @@
  * (ct_heatmap_make), the only maker of what is drawn: the renderers of heatmap.h and report.html
  * only place and color it. Everything is in the arena that it was made in, or the report's. Pure.
  */
-#ifndef CT_ANALYZER_CHARTS_CHART_H
-#define CT_ANALYZER_CHARTS_CHART_H
+#ifndef CT_ANALYZER_CHARTS_HEATMAP_H
+#define CT_ANALYZER_CHARTS_HEATMAP_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/units.h"

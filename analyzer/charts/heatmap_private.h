@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heatmap_private.h — what the makers of heatmaps share: heatmap_traffic.c, heatmap_ranks.c,
  * heatmap_slowdown.c. */
-#ifndef CT_ANALYZER_CHARTS_CHART_PRIVATE_H
-#define CT_ANALYZER_CHARTS_CHART_PRIVATE_H
+#ifndef CT_ANALYZER_CHARTS_HEATMAP_PRIVATE_H
+#define CT_ANALYZER_CHARTS_HEATMAP_PRIVATE_H
 
 #include "analyzer/charts/heatmap.h"
 

@@ -203,12 +203,12 @@ static int intern_text(struct ct_perfetto *p, enum ct_interned kind, uint32_t te
 			  ct_packet_intern(&p->packet, kind, text, ct_texts_get(p->texts, text)));
 }
 
-static int intern_all(struct ct_perfetto *p, const struct ct_chart_slice *slice)
+static int intern_all(struct ct_perfetto *p, const struct ct_timeline_slice *slice)
 {
 	int st = intern_text(p, CT_INTERNED_NAME, slice->name);
 
 	for (unsigned i = 0; i < slice->n_args && st == CT_OK; i++) {
-		const struct ct_chart_arg *arg = &slice->args[i];
+		const struct ct_timeline_arg *arg = &slice->args[i];
 
 		if (arg->type == CT_VALUE_TEXT)
 			st = intern_text(p, CT_INTERNED_VALUE, arg->text);
@@ -237,7 +237,7 @@ static int close_to(struct ct_perfetto *p, uint32_t depth, int leaving)
 		uint8_t *at;
 
 		p->instants = 0;
-		if (end == CT_CHART_OPEN) {
+		if (end == CT_TIMELINE_OPEN) {
 			if (!leaving)
 				complain(p, "a slice follows one that did not end", p->reached_ns);
 			continue;
@@ -271,7 +271,7 @@ static int enter_track(struct ct_perfetto *p, uint32_t track)
 	return CT_OK;
 }
 
-static void check_slice(struct ct_perfetto *p, const struct ct_chart_slice *s)
+static void check_slice(struct ct_perfetto *p, const struct ct_timeline_slice *s)
 {
 	if (s->begin_ns != p->instant_ns)
 		p->instants = 0;
@@ -290,7 +290,7 @@ static void check_slice(struct ct_perfetto *p, const struct ct_chart_slice *s)
 /* ---- the sink ---- */
 
 static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
-		    const struct ct_chart_fact *facts, size_t n)
+		    const struct ct_timeline_fact *facts, size_t n)
 {
 	struct ct_perfetto *p = arg;
 	int st;
@@ -301,14 +301,14 @@ static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix
 	return st == CT_OK ? put_packet(p, ct_packet_first(&p->packet)) : st;
 }
 
-static int on_track(void *arg, const struct ct_chart_track *track)
+static int on_track(void *arg, const struct ct_timeline_track *track)
 {
 	struct ct_perfetto *p = arg;
 
 	return put_packet(p, ct_packet_track(&p->packet, track));
 }
 
-static int on_slice(void *arg, const struct ct_chart_slice *slice)
+static int on_slice(void *arg, const struct ct_timeline_slice *slice)
 {
 	struct ct_perfetto *p = arg;
 	int st = enter_track(p, slice->track);
@@ -358,14 +358,14 @@ static int on_end(void *arg)
 	return st ?: write_deflated(p);
 }
 
-struct ct_chart_sink ct_perfetto_sink(struct ct_perfetto *perfetto)
+struct ct_timeline_sink ct_perfetto_sink(struct ct_perfetto *perfetto)
 {
-	return (struct ct_chart_sink){ .begin = on_begin,
-				       .track = on_track,
-				       .slice = on_slice,
-				       .counter = on_counter,
-				       .end = on_end,
-				       .arg = perfetto };
+	return (struct ct_timeline_sink){ .begin = on_begin,
+					  .track = on_track,
+					  .slice = on_slice,
+					  .counter = on_counter,
+					  .end = on_end,
+					  .arg = perfetto };
 }
 
 int ct_perfetto_check(const struct ct_perfetto *p, struct ct_perfetto_size *size,

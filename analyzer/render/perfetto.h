@@ -27,7 +27,7 @@ struct ct_perfetto *ct_perfetto_new(FILE *out, int level, unsigned threads);
 void ct_perfetto_free(struct ct_perfetto *perfetto);
 
 /* To be drawn into, once. Failures: CT_NOMEM, CT_IO, CT_FULL (CT_PERFETTO_MAX_BYTES). */
-struct ct_chart_sink ct_perfetto_sink(struct ct_perfetto *perfetto);
+struct ct_timeline_sink ct_perfetto_sink(struct ct_perfetto *perfetto);
 
 struct ct_perfetto_size {
 	uint64_t raw_bytes; /* before compression, what a reader has to hold */

@@ -30,7 +30,7 @@ static uint8_t *close_packet(uint8_t *at, const struct marks *marks)
 	return at;
 }
 
-static uint8_t *put_pair(uint8_t *at, enum ct_chart_key key, unsigned field, uint64_t value)
+static uint8_t *put_pair(uint8_t *at, enum ct_timeline_key key, unsigned field, uint64_t value)
 {
 	uint8_t *mark;
 
@@ -42,10 +42,10 @@ static uint8_t *put_pair(uint8_t *at, enum ct_chart_key key, unsigned field, uin
 }
 
 /* The ops of a group: an array of dictionaries. */
-static uint8_t *put_parts(uint8_t *at, const struct ct_chart_arg *arg)
+static uint8_t *put_parts(uint8_t *at, const struct ct_timeline_arg *arg)
 {
-	for (unsigned i = 0; i < arg->n && i < CT_CHART_LIST; i++) {
-		const struct ct_chart_part *part = &arg->parts[i];
+	for (unsigned i = 0; i < arg->n && i < CT_TIMELINE_LIST; i++) {
+		const struct ct_timeline_part *part = &arg->parts[i];
 		uint8_t *mark;
 
 		at = ct_append_open_short(at, CT_PF_ARRAY, &mark);
@@ -60,9 +60,9 @@ static uint8_t *put_parts(uint8_t *at, const struct ct_chart_arg *arg)
 	return at;
 }
 
-static uint8_t *put_ints(uint8_t *at, const struct ct_chart_arg *arg)
+static uint8_t *put_ints(uint8_t *at, const struct ct_timeline_arg *arg)
 {
-	for (unsigned i = 0; i < arg->n && i < CT_CHART_LIST; i++) {
+	for (unsigned i = 0; i < arg->n && i < CT_TIMELINE_LIST; i++) {
 		uint8_t *mark;
 
 		at = ct_append_open_short(at, CT_PF_ARRAY, &mark);
@@ -72,7 +72,7 @@ static uint8_t *put_ints(uint8_t *at, const struct ct_chart_arg *arg)
 	return at;
 }
 
-static uint8_t *put_list(uint8_t *at, const struct ct_chart_arg *arg)
+static uint8_t *put_list(uint8_t *at, const struct ct_timeline_arg *arg)
 {
 	uint8_t *mark;
 
@@ -83,7 +83,7 @@ static uint8_t *put_list(uint8_t *at, const struct ct_chart_arg *arg)
 	return at;
 }
 
-static uint8_t *put_arg(uint8_t *at, const struct ct_chart_arg *arg)
+static uint8_t *put_arg(uint8_t *at, const struct ct_timeline_arg *arg)
 {
 	uint8_t *mark;
 
@@ -105,18 +105,18 @@ static uint8_t *put_arg(uint8_t *at, const struct ct_chart_arg *arg)
 
 static uint8_t *put_text(uint8_t *at, unsigned field, const struct ct_texts *texts, uint32_t text)
 {
-	return text ? ct_append_text(at, field, ct_texts_get(texts, text), CT_CHART_FRAME_TEXT)
+	return text ? ct_append_text(at, field, ct_texts_get(texts, text), CT_TIMELINE_FRAME_TEXT)
 		    : at;
 }
 
 static uint8_t *put_frames(uint8_t *at, const struct ct_texts *texts,
-			   const struct ct_chart_slice *slice)
+			   const struct ct_timeline_slice *slice)
 {
 	uint8_t *stack, *mark;
 
 	at = ct_append_open(at, CT_PF_CALLSTACK, &stack);
-	for (unsigned i = 0; i < slice->n_frames && i < CT_CHART_FRAMES; i++) {
-		const struct ct_chart_frame *frame = &slice->frames[i];
+	for (unsigned i = 0; i < slice->n_frames && i < CT_TIMELINE_FRAMES; i++) {
+		const struct ct_timeline_frame *frame = &slice->frames[i];
 
 		at = ct_append_open(at, CT_PF_FRAMES, &mark);
 		at = put_text(at, CT_PF_FUNCTION, texts, frame->function);
@@ -130,7 +130,7 @@ static uint8_t *put_frames(uint8_t *at, const struct ct_texts *texts,
 }
 
 uint8_t *ct_event_begin(uint8_t *at, const struct ct_texts *texts,
-			const struct ct_chart_slice *slice)
+			const struct ct_timeline_slice *slice)
 {
 	struct marks marks;
 
@@ -144,7 +144,7 @@ uint8_t *ct_event_begin(uint8_t *at, const struct ct_texts *texts,
 		if (slice->flows[i])
 			at = ct_append_fixed64(at, CT_PF_FLOW, slice->flows[i]);
 	}
-	for (unsigned i = 0; i < slice->n_ends && i < CT_CHART_LIST; i++)
+	for (unsigned i = 0; i < slice->n_ends && i < CT_TIMELINE_LIST; i++)
 		at = ct_append_fixed64(at, CT_PF_FLOW_END, slice->ends[i]);
 	if (slice->correlation)
 		at = ct_append_uint(at, CT_PF_CORRELATION, slice->correlation);

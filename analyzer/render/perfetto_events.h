@@ -12,7 +12,7 @@
 /* Each writes one packet at `at`, with the field of the trace that holds it, and returns its end.
  * Frames are not interned texts: they come from `texts`. */
 uint8_t *ct_event_begin(uint8_t *at, const struct ct_texts *texts,
-			const struct ct_chart_slice *slice); /* also an instant */
+			const struct ct_timeline_slice *slice); /* also an instant */
 uint8_t *ct_event_end(uint8_t *at, uint32_t track, uint64_t end_ns);
 uint8_t *ct_event_counter(uint8_t *at, uint32_t track, uint64_t at_ns, double value);
 

@@ -62,7 +62,7 @@ int ct_packet_clock(struct ct_packet *packet, uint64_t begin_unix_ns)
 	return pack(packet, &message);
 }
 
-int ct_packet_facts(struct ct_packet *packet, const struct ct_chart_fact *facts, size_t n)
+int ct_packet_facts(struct ct_packet *packet, const struct ct_timeline_fact *facts, size_t n)
 {
 	Ct__TraceAttributes__Attribute *all = calloc(n + 1, sizeof(*all)), **list;
 	Ct__TraceAttributes attributes = CT__TRACE_ATTRIBUTES__INIT;
@@ -88,7 +88,7 @@ int ct_packet_facts(struct ct_packet *packet, const struct ct_chart_fact *facts,
 	return st;
 }
 
-int ct_packet_track(struct ct_packet *packet, const struct ct_chart_track *track)
+int ct_packet_track(struct ct_packet *packet, const struct ct_timeline_track *track)
 {
 	Ct__CounterDescriptor counter = CT__COUNTER_DESCRIPTOR__INIT;
 	Ct__TrackDescriptor descriptor = CT__TRACK_DESCRIPTOR__INIT;
@@ -133,12 +133,12 @@ static int set_names(Ct__InternedName *names, Ct__InternedName **list, size_t n,
 
 static const char *key_name(unsigned key)
 {
-	return ct_chart_key_name((enum ct_chart_key)key);
+	return ct_timeline_key_name((enum ct_timeline_key)key);
 }
 
 static const char *category_name(unsigned category)
 {
-	return ct_chart_category_name((enum ct_chart_category)category);
+	return ct_timeline_category_name((enum ct_timeline_category)category);
 }
 
 static void set_sequence(Ct__TracePacket *message, unsigned flags, Ct__InternedData *data)

@@ -17,8 +17,8 @@ void ct_packet_fini(struct ct_packet *packet);
 
 /* Time 0 of the file is this moment. */
 int ct_packet_clock(struct ct_packet *packet, uint64_t begin_unix_ns);
-int ct_packet_facts(struct ct_packet *packet, const struct ct_chart_fact *facts, size_t n);
-int ct_packet_track(struct ct_packet *packet, const struct ct_chart_track *track);
+int ct_packet_facts(struct ct_packet *packet, const struct ct_timeline_fact *facts, size_t n);
+int ct_packet_track(struct ct_packet *packet, const struct ct_timeline_track *track);
 /* The first of the sequence: categories and keys of arguments. */
 int ct_packet_first(struct ct_packet *packet);
 enum ct_interned { CT_INTERNED_NAME, CT_INTERNED_VALUE };

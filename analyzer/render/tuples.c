@@ -38,7 +38,7 @@ void ct_tuples_free(struct ct_tuples *t)
 }
 
 static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
-		    const struct ct_chart_fact *facts, size_t n)
+		    const struct ct_timeline_fact *facts, size_t n)
 {
 	struct ct_tuples *t = arg;
 
@@ -49,7 +49,7 @@ static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix
 	return CT_OK;
 }
 
-static int on_track(void *arg, const struct ct_chart_track *track)
+static int on_track(void *arg, const struct ct_timeline_track *track)
 {
 	struct ct_tuples *t = arg;
 	const char *path;
@@ -68,7 +68,7 @@ static int on_track(void *arg, const struct ct_chart_track *track)
 }
 
 /* Something that a slice has, by number; 0: it has not. */
-static void write_number(struct ct_tuples *t, const struct ct_chart_slice *s, const char *kind,
+static void write_number(struct ct_tuples *t, const struct ct_timeline_slice *s, const char *kind,
 			 uint64_t number)
 {
 	if (number)
@@ -76,11 +76,11 @@ static void write_number(struct ct_tuples *t, const struct ct_chart_slice *s, co
 			t->paths[s->track - 1], ct_texts_get(t->texts, s->name));
 }
 
-static void write_stack(struct ct_tuples *t, const struct ct_chart_slice *s)
+static void write_stack(struct ct_tuples *t, const struct ct_timeline_slice *s)
 {
 	fprintf(t->out, "%" PRIu64 "\t", s->begin_ns);
 	for (size_t f = 0; f < s->n_frames; f++) {
-		const struct ct_chart_frame *frame = &s->frames[f];
+		const struct ct_timeline_frame *frame = &s->frames[f];
 
 		fprintf(t->out, "%s%s (%s:%" PRIu32 ")", f ? " > " : "",
 			frame->function ? ct_texts_get(t->texts, frame->function) : "",
@@ -90,10 +90,10 @@ static void write_stack(struct ct_tuples *t, const struct ct_chart_slice *s)
 		ct_texts_get(t->texts, s->name));
 }
 
-static int on_slice(void *arg, const struct ct_chart_slice *s)
+static int on_slice(void *arg, const struct ct_timeline_slice *s)
 {
 	struct ct_tuples *t = arg;
-	int64_t duration = s->end_ns == CT_CHART_OPEN ? -1 : (int64_t)(s->end_ns - s->begin_ns);
+	int64_t duration = s->end_ns == CT_TIMELINE_OPEN ? -1 : (int64_t)(s->end_ns - s->begin_ns);
 
 	fprintf(t->out, "%" PRIu64 "\t%" PRId64 "\t%u\t%s\t%s\n", s->begin_ns, duration, s->depth,
 		t->paths[s->track - 1], ct_texts_get(t->texts, s->name));
@@ -121,12 +121,12 @@ static int on_end(void *arg)
 	return CT_OK;
 }
 
-struct ct_chart_sink ct_tuples_sink(struct ct_tuples *tuples)
+struct ct_timeline_sink ct_tuples_sink(struct ct_tuples *tuples)
 {
-	return (struct ct_chart_sink){ .begin = on_begin,
-				       .track = on_track,
-				       .slice = on_slice,
-				       .counter = on_counter,
-				       .end = on_end,
-				       .arg = tuples };
+	return (struct ct_timeline_sink){ .begin = on_begin,
+					  .track = on_track,
+					  .slice = on_slice,
+					  .counter = on_counter,
+					  .end = on_end,
+					  .arg = tuples };
 }

@@ -18,6 +18,6 @@ struct ct_tuples *ct_tuples_new(FILE *out);
 void ct_tuples_free(struct ct_tuples *tuples);
 
 /* To be drawn into, once. Failures: CT_NOMEM, CT_IO. */
-struct ct_chart_sink ct_tuples_sink(struct ct_tuples *tuples);
+struct ct_timeline_sink ct_tuples_sink(struct ct_tuples *tuples);
 
 #endif

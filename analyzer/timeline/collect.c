@@ -55,11 +55,11 @@ static int work_of(const struct ct_drawn *d, const struct ct_load_op *op, struct
 		start_ns = CT_OPEN_WORD(op->open, start_ns);
 		w->stream = (uint32_t)(where >> 32);
 		w->device = (uint32_t)where;
-		w->end_ns = CT_CHART_OPEN;
+		w->end_ns = CT_TIMELINE_OPEN;
 		w->start_err_ns = w->end_err_ns = CT_UNKNOWN;
 		w->on_gpu = j->backend == CT_BACKEND_NCCL || where;
 	} else if (j->start_source == CT_SOURCE_CALL && !j->op->return_ns) {
-		w->end_ns = CT_CHART_OPEN;
+		w->end_ns = CT_TIMELINE_OPEN;
 	} else if (j->end_ns) {
 		w->end_ns = time_of(d, j->end_ns);
 		w->on_gpu = w->timing != CT_TIMING_CALL;
@@ -163,11 +163,11 @@ static int on_op(void *arg, const struct ct_load_op *op)
 	o = &d->ops[d->n_ops++];
 	*o = (struct ct_drawn_op){
 		.enter_ns = time_of(d, j->op->enter_ns),
-		.return_ns = j->op->return_ns ? time_of(d, j->op->return_ns) : CT_CHART_OPEN,
+		.return_ns = j->op->return_ns ? time_of(d, j->op->return_ns) : CT_TIMELINE_OPEN,
 		.count = ct_op_count(j->op),
 		.seq = j->op->seq,
 		.bytes = j->bytes,
-		.queued_ns = j->submit_ns ? j->op->enter_ns - j->submit_ns : CT_CHART_OPEN,
+		.queued_ns = j->submit_ns ? j->op->enter_ns - j->submit_ns : CT_TIMELINE_OPEN,
 		.total_bytes = total_bytes(op),
 		.comm = op->comm ? (uint32_t)(uintptr_t)op->comm->user : 0,
 		.launch = j->op->flags & CT_OP_CAPTURED ? 0 : j->op->launch,
@@ -200,7 +200,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 {
 	struct ct_drawn *d = arg;
 	uint64_t enter = time_of(d, rec->enter_ns);
-	uint64_t leave = rec->return_ns ? time_of(d, rec->return_ns) : CT_CHART_OPEN;
+	uint64_t leave = rec->return_ns ? time_of(d, rec->return_ns) : CT_TIMELINE_OPEN;
 	uint64_t key = ct_mix(rec->enter_ns ^ ct_mix(rec->tid));
 	uint32_t at = (uint32_t)(uintptr_t)ct_table_get(&d->call_by_enter, key);
 	const struct ct_timeline_index_comm *comm = ct_timeline_index_find(d->tl_index, rec->key,
@@ -229,7 +229,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 			return CT_NOMEM;
 	}
 	c = &d->calls[at - 1];
-	if (leave != CT_CHART_OPEN)
+	if (leave != CT_TIMELINE_OPEN)
 		c->return_ns = leave > c->enter_ns ? leave : c->enter_ns;
 	if (comm)
 		c->comm = (uint32_t)(comm - d->tl_index->comms) + 1;

@@ -16,9 +16,9 @@ struct ct_drawn_comm {
 };
 
 struct ct_drawn_op {
-	uint64_t enter_ns, return_ns; /* return_ns CT_CHART_OPEN: still inside */
+	uint64_t enter_ns, return_ns; /* return_ns CT_TIMELINE_OPEN: still inside */
 	uint64_t count, seq, bytes;
-	uint64_t queued_ns;   /* from its request to its call; CT_CHART_OPEN: not known */
+	uint64_t queued_ns;   /* from its request to its call; CT_TIMELINE_OPEN: not known */
 	uint64_t total_bytes; /* of the whole operation, from this call's count */
 	uint32_t comm;	      /* index + 1; 0 never recorded */
 	uint32_t work;	      /* index + 1; 0: it has none, or its begin is unknown */
@@ -36,7 +36,7 @@ struct ct_drawn_op {
 
 /* What was put on one stream of one communicator at once, or the span of one call. */
 struct ct_drawn_work {
-	uint64_t start_ns, end_ns;	   /* end_ns CT_CHART_OPEN: had not ended */
+	uint64_t start_ns, end_ns;	   /* end_ns CT_TIMELINE_OPEN: had not ended */
 	uint64_t start_err_ns, end_err_ns; /* CT_UNKNOWN: not reported */
 	uint32_t comm;			   /* as in the ops */
 	uint32_t stream, device, launch;

@@ -28,12 +28,12 @@ struct ct_hangs {
 };
 
 struct ct_pen {
-	const struct ct_chart_sink *sink;
+	const struct ct_timeline_sink *sink;
 	struct ct_timeline_index *tl_index;
-	struct ct_chart_result *result;
+	struct ct_timeline_result *result;
 	const struct ct_finding **findings; /* within the drawn range, by time; ct_pen_findings() */
 	size_t n_findings;
-	enum ct_chart_kind kind;
+	enum ct_timeline_kind kind;
 	struct ct_named *named; /* by rank, then by time */
 	size_t n_named;
 	struct ct_hangs hangs;
@@ -42,7 +42,7 @@ struct ct_pen {
 
 /* Arguments of a slice under way. What is unknown is left out. */
 struct ct_args {
-	struct ct_chart_arg all[CT_CHART_ARGS];
+	struct ct_timeline_arg all[CT_TIMELINE_ARGS];
 	uint8_t n;
 };
 
@@ -59,10 +59,10 @@ enum ct_draw_order {
 };
 
 /* track->id is set. 0, or what the sink returned. */
-int ct_pen_track(struct ct_pen *pen, struct ct_chart_track *track);
+int ct_pen_track(struct ct_pen *pen, struct ct_timeline_track *track);
 /* With these arguments (NULL: none). CT_NOMEM also where a text of it, or of anything before it,
  * found no room. */
-int ct_pen_slice(struct ct_pen *pen, struct ct_chart_slice *slice, const struct ct_args *args);
+int ct_pen_slice(struct ct_pen *pen, struct ct_timeline_slice *slice, const struct ct_args *args);
 int ct_pen_counter(struct ct_pen *pen, uint32_t track, uint64_t at_ns, double gbps);
 
 /* Lay the items out and draw them below `parent`, on as many tracks of one name as it takes;
@@ -79,13 +79,13 @@ struct ct_draw_lanes {
 int ct_pen_lanes(struct ct_pen *pen, const struct ct_draw_lanes *lanes, struct ct_lane_item *items,
 		 uint32_t n);
 
-void ct_args_uint(struct ct_args *args, enum ct_chart_key key, uint64_t value); /* CT_UNKNOWN */
-void ct_args_int(struct ct_args *args, enum ct_chart_key key, int64_t value);
-void ct_args_double(struct ct_args *args, enum ct_chart_key key, double value); /* 0 or less */
-void ct_args_text(struct ct_args *args, enum ct_chart_key key, uint32_t text);	/* 0 */
-/* The first CT_CHART_LIST; none: left out. */
-void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values, size_t n);
-void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key,
+void ct_args_uint(struct ct_args *args, enum ct_timeline_key key, uint64_t value); /* CT_UNKNOWN */
+void ct_args_int(struct ct_args *args, enum ct_timeline_key key, int64_t value);
+void ct_args_double(struct ct_args *args, enum ct_timeline_key key, double value); /* 0 or less */
+void ct_args_text(struct ct_args *args, enum ct_timeline_key key, uint32_t text);  /* 0 */
+/* The first CT_TIMELINE_LIST; none: left out. */
+void ct_args_ints(struct ct_args *args, enum ct_timeline_key key, const int *values, size_t n);
+void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_timeline_key key,
 		  const char *word); /* NULL */
 
 /* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined, or not known. */

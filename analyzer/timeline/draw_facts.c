@@ -7,20 +7,20 @@
 #include "analyzer/timeline/draw.h"
 
 struct fact_list {
-	struct ct_chart_fact all[24];
+	struct ct_timeline_fact all[24];
 	size_t n;
 };
 
 static void add(struct fact_list *facts, const char *name, const char *text, uint64_t number)
 {
-	facts->all[facts->n++] = (struct ct_chart_fact){ name, text, number };
+	facts->all[facts->n++] = (struct ct_timeline_fact){ name, text, number };
 }
 
 /* How far times of different hosts can be compared. */
 static void describe_clocks(struct ct_pen *pen, char *text, size_t size)
 {
 	const struct ct_timeline_index *tl_index = pen->tl_index;
-	struct ct_chart_result *result = pen->result;
+	struct ct_timeline_result *result = pen->result;
 
 	for (uint32_t h = 0; h < tl_index->n_hosts && result->hosts > 1; h++) {
 		const struct ct_clock_host *host = ct_clocks_host(tl_index->clocks, h);
@@ -63,7 +63,7 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 	add(&facts, "commtrace.ranks", NULL, pen->result->ranks);
 	add(&facts, "commtrace.hosts", NULL, pen->result->hosts);
 	add(&facts, "commtrace.clocks", clocks, 0);
-	add(&facts, "commtrace.part", pen->kind == CT_CHART_OVERVIEW ? "overview" : "whole", 0);
+	add(&facts, "commtrace.part", pen->kind == CT_TIMELINE_OVERVIEW ? "overview" : "whole", 0);
 	add(&facts, "commtrace.from_ns", NULL, tl_index->from_ns);
 	if (tl_index->to_ns != UINT64_MAX)
 		add(&facts, "commtrace.to_ns", NULL, tl_index->to_ns);

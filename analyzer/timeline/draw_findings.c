@@ -42,7 +42,7 @@ static void add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_
 {
 	char hosts[512];
 	const struct {
-		enum ct_chart_key key;
+		enum ct_timeline_key key;
 		const char *word;
 	} words[] = {
 		{ CT_ARG_severity, ct_severity_name(f->severity) },
@@ -67,7 +67,7 @@ static void add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_
 /* Where those that contradict each other made the call: as one stack, for an event has no two.
  * Returns how many frames. */
 static uint8_t add_sites(struct ct_pen *pen, const struct ct_finding *f,
-			 struct ct_chart_frame frames[2])
+			 struct ct_timeline_frame frames[2])
 {
 	uint8_t n = 0;
 
@@ -91,8 +91,8 @@ uint32_t ct_draw_comm_label(const struct ct_timeline_index *tl_index, uint64_t k
 int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t track, unsigned depth)
 {
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_frame frames[2];
-	struct ct_chart_slice slice = {
+	struct ct_timeline_frame frames[2];
+	struct ct_timeline_slice slice = {
 		.track = track,
 		.name = ct_texts_add(&pen->tl_index->texts, ct_finding_name(f->kind)),
 		.frames = frames,
@@ -176,7 +176,7 @@ void ct_pen_fini(struct ct_pen *pen)
 
 int ct_draw_findings(struct ct_pen *pen)
 {
-	struct ct_chart_track track = { .name = "Findings", .kind = CT_TRACK_SLICES };
+	struct ct_timeline_track track = { .name = "Findings", .kind = CT_TRACK_SLICES };
 	int st = pen->n_findings ? ct_pen_track(pen, &track) : CT_OK;
 
 	for (size_t i = 0, first = 0; i < pen->n_findings && st == CT_OK; i++) {

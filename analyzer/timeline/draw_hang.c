@@ -111,7 +111,7 @@ static void name_ranks(const struct ct_hang_verdict *v, char *text, size_t size)
 		at += (size_t)snprintf(text + at, size - at, " %d", v->ranks[r]);
 }
 
-static void add_ranks(struct ct_args *args, enum ct_chart_key list, enum ct_chart_key count,
+static void add_ranks(struct ct_args *args, enum ct_timeline_key list, enum ct_timeline_key count,
 		      const int *ranks, uint32_t n)
 {
 	ct_args_uint(args, count, n);
@@ -151,7 +151,7 @@ static int draw_verdict(struct ct_pen *pen, const struct ct_hang_verdict *v, uin
 	const struct ct_hang_case *c = &pen->hangs.run->hang_case;
 	char name[160], ranks[80];
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_slice slice = {
+	struct ct_timeline_slice slice = {
 		.track = track,
 		.begin_ns = begin_ns,
 		.end_ns = pen->hangs.end_ns,
@@ -174,7 +174,7 @@ static int draw_verdict(struct ct_pen *pen, const struct ct_hang_verdict *v, uin
 
 int ct_draw_hangs(struct ct_pen *pen)
 {
-	struct ct_chart_track track = {
+	struct ct_timeline_track track = {
 		.name = "Hang",
 		.description = "what commtrace hang says, from when the first rank began to wait "
 			       "to the last tracer heartbeat of the job",
@@ -242,7 +242,7 @@ int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint3
 	int rank = pen->tl_index->slots[slot].rank;
 	char name[160], ranks[80];
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_slice slice = {
+	struct ct_timeline_slice slice = {
 		.track = track,
 		.begin_ns = part->begin_ns,
 		.end_ns = pen->hangs.end_ns,
@@ -277,7 +277,7 @@ int ct_draw_sign(struct ct_pen *pen, uint32_t slot, uint32_t track, uint64_t at_
 					       ? ct_hang_rank_of(&pen->hangs.run->hang_case, rank)
 					       : NULL;
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_slice slice = {
+	struct ct_timeline_slice slice = {
 		.track = track,
 		.name = ct_texts_add(&pen->tl_index->texts, "last tracer heartbeat"),
 		.begin_ns = at_ns,

@@ -44,7 +44,7 @@ static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t tr
 					   .src = i->exchange ? CT_SRC_EXCHANGE : -1,
 					   .dst = -1 };
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_slice slice = {
+	struct ct_timeline_slice slice = {
 		.track = track,
 		.name = ct_texts_add(&pen->tl_index->texts, name ? name : "?"),
 		.begin_ns = item->begin_ns,
@@ -75,10 +75,11 @@ static int draw_busbw(struct job *job, uint32_t from, uint32_t to)
 {
 	const struct ct_timeline_index_comm *comm = &job->pen->tl_index->comms[job->all[from]->comm];
 	char name[160];
-	struct ct_chart_track track = { .parent = job->group,
-					.name = name,
-					.order = CT_ORDER_COUNTERS + (int32_t)job->all[from]->comm,
-					.kind = CT_TRACK_COUNTER };
+	struct ct_timeline_track track = { .parent = job->group,
+					   .name = name,
+					   .order = CT_ORDER_COUNTERS +
+						    (int32_t)job->all[from]->comm,
+					   .kind = CT_TRACK_COUNTER };
 	uint64_t reached = 0;
 	int st = CT_OK;
 
@@ -133,11 +134,11 @@ static int draw_comm(struct job *job, uint32_t from, uint32_t to)
 int ct_draw_job(struct ct_pen *pen)
 {
 	struct job job = { .pen = pen };
-	struct ct_chart_track group = { .name = "Job", .kind = CT_TRACK_GROUP };
+	struct ct_timeline_track group = { .name = "Job", .kind = CT_TRACK_GROUP };
 	const struct ct_costly *costly = &pen->tl_index->costly;
 	int st = CT_OK;
 
-	job.is_overview = pen->kind == CT_CHART_OVERVIEW;
+	job.is_overview = pen->kind == CT_TIMELINE_OVERVIEW;
 	for (uint32_t t = 0; t < costly->n_timed && job.is_overview && st == CT_OK; t++)
 		st = collect(&job, &costly->timed[t].instance);
 	if (!job.is_overview)

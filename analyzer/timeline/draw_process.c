@@ -20,10 +20,10 @@ int ct_draw_levels(struct ct_drawing *x)
 	qsort(x->levels, x->n_levels, sizeof(*x->levels), by_comm);
 	for (uint32_t from = 0, to; from < x->n_levels && st == CT_OK; from = to) {
 		char name[160];
-		struct ct_chart_track track = { .parent = x->group,
-						.name = name,
-						.order = CT_ORDER_COUNTERS + order++,
-						.kind = CT_TRACK_COUNTER };
+		struct ct_timeline_track track = { .parent = x->group,
+						   .name = name,
+						   .order = CT_ORDER_COUNTERS + order++,
+						   .kind = CT_TRACK_COUNTER };
 		uint64_t reached = 0;
 
 		snprintf(name, sizeof(name), "%.120s busbw",

@@ -32,8 +32,8 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm);
 
 /* Where a slice ends. What had not ended does not end, unless its process was gone long before the
  * others: then with that. Its state and age are added to `args`. */
-void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
-		    enum ct_op_state state);
+void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args,
+		    struct ct_timeline_slice *slice, enum ct_op_state state);
 
 /* What was called. */
 void ct_drawing_what(const struct ct_drawing *x, struct ct_args *args,

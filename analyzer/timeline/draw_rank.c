@@ -66,7 +66,7 @@ static int draw_stalls(struct own *own, const struct ct_tracked_stall *stall, ui
 	struct ct_pen *pen = own->pen;
 	uint64_t begin = stall->begin_ns > *reached ? stall->begin_ns : *reached;
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_slice slice = {
+	struct ct_timeline_slice slice = {
 		.track = own->track,
 		.name = ct_texts_add(&pen->tl_index->texts, "exposed comm"),
 		.begin_ns = begin,
@@ -146,7 +146,7 @@ int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t p
 {
 	const struct ct_timeline_index_slot *slot = &pen->tl_index->slots[rank->slot];
 	char name[96], description[384], device[32] = "";
-	struct ct_chart_track track = {
+	struct ct_timeline_track track = {
 		.parent = parent,
 		.name = name,
 		.description = description,

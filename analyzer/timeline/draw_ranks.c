@@ -37,7 +37,7 @@ static int by_place(const void *a, const void *b, void *arg)
 static int plan(struct tour *tour)
 {
 	struct ct_timeline_index *tl_index = tour->pen->tl_index;
-	int is_overview = tour->pen->kind == CT_CHART_OVERVIEW;
+	int is_overview = tour->pen->kind == CT_TIMELINE_OVERVIEW;
 	uint32_t most = is_overview ? tl_index->n_slots : tl_index->n_processes;
 
 	tour->stops = calloc(most + 1, sizeof(*tour->stops));
@@ -62,7 +62,7 @@ static int plan(struct tour *tour)
 static int draw_outer(struct tour *tour, uint32_t number)
 {
 	char name[32];
-	struct ct_chart_track track = { .name = name, .kind = CT_TRACK_GROUP };
+	struct ct_timeline_track track = { .name = name, .kind = CT_TRACK_GROUP };
 	int st;
 
 	snprintf(name, sizeof(name), "Node group %02u", number);
@@ -79,7 +79,7 @@ static int draw_node(struct tour *tour, const struct stop *stop, uint32_t *node)
 	const struct ct_timeline_index *tl_index = tour->pen->tl_index;
 	const struct ct_timeline_index_host *host = &tl_index->hosts[stop->host];
 	char name[160], ranks[40] = "";
-	struct ct_chart_track track = { .name = name, .kind = CT_TRACK_GROUP };
+	struct ct_timeline_track track = { .name = name, .kind = CT_TRACK_GROUP };
 	int st = CT_OK;
 
 	*node = 0;
@@ -112,7 +112,7 @@ static int draw_stop(struct tour *tour, const struct ct_run *run, const struct s
 	struct ct_drawn drawn;
 	int st;
 
-	if (tour->pen->kind == CT_CHART_OVERVIEW)
+	if (tour->pen->kind == CT_TIMELINE_OVERVIEW)
 		return ct_draw_rank(tour->pen, &own, node, group);
 	st = ct_collect(tour->pen->tl_index, run, stop->process, names, &drawn, err);
 	st = st ?: ct_draw_process(tour->pen, &drawn, node, group);
@@ -122,7 +122,7 @@ static int draw_stop(struct tour *tour, const struct ct_run *run, const struct s
 
 static int draw_all(struct tour *tour, const struct ct_run *run, struct ct_err *err)
 {
-	const struct ct_chart_options *options = tour->pen->tl_index->options;
+	const struct ct_timeline_options *options = tour->pen->tl_index->options;
 	struct ct_op_names names = { .memory = tour->pen->tl_index->texts.memory };
 	uint32_t node = 0, group = 0;
 	int st = CT_OK;

@@ -16,12 +16,12 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
 	return c ? ct_texts_get(&x->pen->tl_index->texts, c->comm->label) : "no communicator";
 }
 
-void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
-		    enum ct_op_state state)
+void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args,
+		    struct ct_timeline_slice *slice, enum ct_op_state state)
 {
 	uint64_t sign_ns = x->d->place->sign_ns;
 
-	if (slice->end_ns != CT_CHART_OPEN)
+	if (slice->end_ns != CT_TIMELINE_OPEN)
 		return;
 	if (sign_ns < slice->begin_ns)
 		sign_ns = slice->begin_ns;

@@ -13,7 +13,7 @@
 
 /* The arguments of an operation, or of a call that moves no data. */
 static void describe_op(const struct ct_drawing *x, const struct ct_drawn_op *o, uint32_t what,
-			struct ct_args *args, struct ct_chart_slice *slice)
+			struct ct_args *args, struct ct_timeline_slice *slice)
 {
 	const struct ct_drawn *d = x->d;
 	struct ct_cached_key key;
@@ -26,7 +26,7 @@ static void describe_op(const struct ct_drawing *x, const struct ct_drawn_op *o,
 	ct_drawing_what(x, args, o);
 	if (o->launch)
 		ct_args_uint(args, CT_ARG_launch, o->launch);
-	if (slice->end_ns == CT_CHART_OPEN)
+	if (slice->end_ns == CT_TIMELINE_OPEN)
 		ct_drawing_end(x, args, slice, o->state);
 	else if (o->state != CT_STATE_FINISHED)
 		ct_args_word(args, x->pen, CT_ARG_state, ct_op_state_name(o->state));
@@ -35,7 +35,7 @@ static void describe_op(const struct ct_drawing *x, const struct ct_drawn_op *o,
 	if (o->captured)
 		ct_args_uint(args, CT_ARG_captured, 1);
 	ct_args_text(args, CT_ARG_site, o->site);
-	if (o->queued_ns != CT_CHART_OPEN)
+	if (o->queued_ns != CT_TIMELINE_OPEN)
 		ct_args_uint(args, CT_ARG_queued_ns, o->queued_ns);
 	/* The arrow starts at the last call of a group: the one that is nearest to the launch. */
 	if (o->work && d->works[o->work - 1].on_gpu && d->works[o->work - 1].last == what + 1)
@@ -44,7 +44,7 @@ static void describe_op(const struct ct_drawing *x, const struct ct_drawn_op *o,
 }
 
 static void describe_call(const struct ct_drawing *x, const struct ct_drawn_call *c,
-			  struct ct_args *args, struct ct_chart_slice *slice)
+			  struct ct_args *args, struct ct_timeline_slice *slice)
 {
 	slice->name = c->name;
 	ct_drawing_end(x, args, slice, CT_STATE_ENTERED);
@@ -67,8 +67,8 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 	const struct ct_drawn_call *call = op ? NULL : &d->calls[item->what - d->n_ops];
 	uint32_t site = op ? op->site : call->site;
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_frame frames[CT_CHART_FRAMES];
-	struct ct_chart_slice slice = {
+	struct ct_timeline_frame frames[CT_TIMELINE_FRAMES];
+	struct ct_timeline_slice slice = {
 		.track = track,
 		.begin_ns = item->begin_ns,
 		.end_ns = item->end_ns,

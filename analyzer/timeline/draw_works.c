@@ -33,7 +33,7 @@ static struct judged judge_work(const struct ct_drawing *x, const struct ct_draw
 	if (!op || !ct_drawing_member(x, &x->d->ops[op - 1], w->exchange, &key))
 		return j;
 	j.hash = ct_cached_instance_hash(&key);
-	if (w->end_ns == CT_CHART_OPEN)
+	if (w->end_ns == CT_TIMELINE_OPEN)
 		return j;
 	j.instance = ct_instance_cache_find(tl_index->kept, &key, &j.wait_ns);
 	if (j.instance && tl_index->options->flows >= CT_FLOWS_BLAME)
@@ -59,7 +59,7 @@ static uint32_t name_of(const struct ct_drawing *x, const struct ct_drawn_work *
 }
 
 static void add_group(const struct ct_drawing *x, struct ct_args *args,
-		      const struct ct_drawn_work *w, struct ct_chart_part *parts)
+		      const struct ct_drawn_work *w, struct ct_timeline_part *parts)
 {
 	const struct ct_drawn_comm *comm = ct_drawing_comm(x, w->comm);
 	uint64_t bytes = 0;
@@ -70,8 +70,8 @@ static void add_group(const struct ct_drawing *x, struct ct_args *args,
 
 		if (__builtin_add_overflow(bytes, op->bytes, &bytes))
 			bytes = CT_UNKNOWN;
-		if (n < CT_CHART_LIST)
-			parts[n++] = (struct ct_chart_part){
+		if (n < CT_TIMELINE_LIST)
+			parts[n++] = (struct ct_timeline_part){
 				.op = op->name, .peer = op->peer, .seq = op->seq, .bytes = op->bytes
 			};
 	}
@@ -84,7 +84,7 @@ static void add_group(const struct ct_drawing *x, struct ct_args *args,
 		ct_args_int(args, CT_ARG_rank, x->rank);
 	ct_args_uint(args, CT_ARG_bytes, bytes);
 	ct_args_uint(args, CT_ARG_n_ops, w->n_all);
-	args->all[args->n++] = (struct ct_chart_arg){
+	args->all[args->n++] = (struct ct_timeline_arg){
 		.key = CT_ARG_ops, .type = CT_VALUE_PARTS, .n = n, .parts = parts
 	};
 }
@@ -122,7 +122,7 @@ static void add_how(const struct ct_drawing *x, struct ct_args *args, const stru
 }
 
 /* The arrow from a waiting rank, if it leads forward in time as drawn. */
-static uint64_t arrow_from(const struct judged *j, const struct ct_chart_slice *wait)
+static uint64_t arrow_from(const struct judged *j, const struct ct_timeline_slice *wait)
 {
 	if (!j->victim || wait->begin_ns >= j->blamed->at_ns)
 		return 0;
@@ -142,11 +142,11 @@ static uint8_t arrows_to(const struct judged *j, uint64_t *ends)
 }
 
 /* Wait and transfer inside a slice, where they can be separated. */
-static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *whole,
+static int draw_parts(const struct ct_drawing *x, const struct ct_timeline_slice *whole,
 		      uint64_t from_ns, const struct judged *j)
 {
 	struct ct_texts *texts = &x->pen->tl_index->texts;
-	struct ct_chart_slice part = {
+	struct ct_timeline_slice part = {
 		.track = whole->track,
 		.depth = (uint8_t)(whole->depth + 1),
 		.begin_ns = whole->begin_ns,
@@ -198,10 +198,10 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 	const struct ct_drawn_work *w = &x->d->works[item->what];
 	const struct ct_drawn_op *first = &x->d->ops[w->first - 1];
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_part parts[CT_CHART_LIST];
+	struct ct_timeline_part parts[CT_TIMELINE_LIST];
 	uint64_t ends[CT_COSTLY_VICTIMS];
 	const struct judged j = judge_work(x, w);
-	struct ct_chart_slice slice = {
+	struct ct_timeline_slice slice = {
 		.track = track,
 		.name = name_of(x, w, j.instance),
 		.begin_ns = item->begin_ns,

@@ -8,17 +8,17 @@
 #include "analyzer/timeline/draw.h"
 #include "analyzer/timeline/draw_hang.h"
 
-struct ct_chart {
+struct ct_timeline {
 	const struct ct_run *run;
-	const struct ct_chart_options *options;
+	const struct ct_timeline_options *options;
 	struct ct_report *report;
 	struct ct_timeline_index tl_index;
-	enum ct_chart_kind kind;
+	enum ct_timeline_kind kind;
 	uint64_t from_ns;
 	int cut; /* it begins later than the selection */
 };
 
-const char *ct_chart_key_name(enum ct_chart_key key)
+const char *ct_timeline_key_name(enum ct_timeline_key key)
 {
 	static const char *const names[] = {
 #define ARG(name) #name,
@@ -29,7 +29,7 @@ const char *ct_chart_key_name(enum ct_chart_key key)
 	return names[key];
 }
 
-const char *ct_chart_category_name(enum ct_chart_category category)
+const char *ct_timeline_category_name(enum ct_timeline_category category)
 {
 	static const char *const names[] = { "comm.gpu", "comm.host", "comm.api",     "comm.wait",
 					     "comm.job", "finding",   "comm.exposed", "hang" };
@@ -40,18 +40,19 @@ const char *ct_chart_category_name(enum ct_chart_category category)
 /* ---- what is drawn ---- */
 
 /* Does every selected rank exist? */
-static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *result,
+static int check_ranks(const struct ct_timeline *timeline, struct ct_timeline_result *result,
 		       struct ct_err *err)
 {
-	const struct ct_timeline_index *tl_index = &chart->tl_index;
+	const struct ct_timeline_index *tl_index = &timeline->tl_index;
 
-	for (size_t i = 0; i < chart->options->n_ranks; i++) {
+	for (size_t i = 0; i < timeline->options->n_ranks; i++) {
 		uint32_t s = 0;
 
-		while (s < tl_index->n_slots && tl_index->slots[s].rank != chart->options->ranks[i])
+		while (s < tl_index->n_slots &&
+		       tl_index->slots[s].rank != timeline->options->ranks[i])
 			s++;
 		if (s == tl_index->n_slots) {
-			result->missing_rank = chart->options->ranks[i];
+			result->missing_rank = timeline->options->ranks[i];
 			return ct_fail(err, CT_NOTFOUND, "rank %d left no trace",
 				       result->missing_rank);
 		}
@@ -59,17 +60,17 @@ static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *res
 	return CT_OK;
 }
 
-static int check_ops(const struct ct_chart *chart, struct ct_err *err)
+static int check_ops(const struct ct_timeline *timeline, struct ct_err *err)
 {
-	const struct ct_timeline_index *tl_index = &chart->tl_index;
+	const struct ct_timeline_index *tl_index = &timeline->tl_index;
 	uint64_t recorded = 0;
 
-	for (size_t i = 0; i < chart->report->n_ranks; i++)
-		recorded += chart->report->ranks[i].ops;
+	for (size_t i = 0; i < timeline->report->n_ranks; i++)
+		recorded += timeline->report->ranks[i].ops;
 	if (!recorded)
 		return ct_fail(err, CT_NOTFOUND, "no operation was recorded");
 	if (!tl_index->budget->total ||
-	    chart->options->from_ns > ct_hangs_last_ns(tl_index, chart->report))
+	    timeline->options->from_ns > ct_hangs_last_ns(tl_index, timeline->report))
 		return ct_fail(err, CT_NOTFOUND, "no operation lies in the window");
 	return CT_OK;
 }
@@ -85,64 +86,66 @@ static uint64_t instants(const struct ct_report *report)
 }
 
 /* The end of the selection, as much of it as the limit allows: hangs are at the end. */
-static int keep_end(struct ct_chart *chart, struct ct_err *err)
+static int keep_end(struct ct_timeline *timeline, struct ct_err *err)
 {
 	uint64_t from = 0;
 
-	if (!ct_budget_fit(chart->tl_index.budget, chart->options->max_slices, &from))
+	if (!ct_budget_fit(timeline->tl_index.budget, timeline->options->max_slices, &from))
 		return ct_fail(err, CT_FULL,
 			       "the last moment alone holds more than %" PRIu64 " slices",
-			       chart->options->max_slices);
-	chart->cut = from > chart->from_ns;
-	if (chart->cut)
-		chart->from_ns = from;
+			       timeline->options->max_slices);
+	timeline->cut = from > timeline->from_ns;
+	if (timeline->cut)
+		timeline->from_ns = from;
 	return CT_OK;
 }
 
-int ct_chart_summarize(struct ct_chart *chart, struct ct_err *err)
+int ct_timeline_summarize(struct ct_timeline *timeline, struct ct_err *err)
 {
-	const struct ct_chart_options *options = chart->options;
-	uint64_t slices = chart->tl_index.stalls.n + chart->tl_index.costly.n_timed +
-			  instants(chart->report);
+	const struct ct_timeline_options *options = timeline->options;
+	uint64_t slices = timeline->tl_index.stalls.n + timeline->tl_index.costly.n_timed +
+			  instants(timeline->report);
 
 	if (slices > options->max_slices)
 		return ct_fail(err, CT_FULL, "an overview alone holds more than %" PRIu64 " slices",
 			       options->max_slices);
-	chart->kind = CT_CHART_OVERVIEW;
-	ct_instance_cache_forget(chart->tl_index.kept);
+	timeline->kind = CT_TIMELINE_OVERVIEW;
+	ct_instance_cache_forget(timeline->tl_index.kept);
 	return CT_OK;
 }
 
-static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct ct_err *err)
+static int choose(struct ct_timeline *timeline, struct ct_timeline_result *result,
+		  struct ct_err *err)
 {
-	const struct ct_chart_options *options = chart->options;
-	struct ct_budget *budget = chart->tl_index.budget;
-	int st = check_ranks(chart, result, err) ?: check_ops(chart, err);
+	const struct ct_timeline_options *options = timeline->options;
+	struct ct_budget *budget = timeline->tl_index.budget;
+	int st = check_ranks(timeline, result, err) ?: check_ops(timeline, err);
 
 	if (st != CT_OK)
 		return st;
-	ct_budget_add(budget, CT_CHART_OPEN, instants(chart->report));
+	ct_budget_add(budget, CT_TIMELINE_OPEN, instants(timeline->report));
 	if (budget->total > options->max_slices && !options->keeps_end)
-		return ct_chart_summarize(chart, err);
-	return keep_end(chart, err);
+		return ct_timeline_summarize(timeline, err);
+	return keep_end(timeline, err);
 }
 
 /* The run, and the time after it in which nothing but heartbeats came. */
-static uint64_t drawn_until(const struct ct_chart *chart)
+static uint64_t drawn_until(const struct ct_timeline *timeline)
 {
-	uint64_t last_ns = ct_hangs_last_ns(&chart->tl_index, chart->report);
+	uint64_t last_ns = ct_hangs_last_ns(&timeline->tl_index, timeline->report);
 
-	return last_ns > chart->tl_index.duration_ns ? last_ns : chart->tl_index.duration_ns;
+	return last_ns > timeline->tl_index.duration_ns ? last_ns : timeline->tl_index.duration_ns;
 }
 
-int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
-		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err)
+int ct_timeline_open(const struct ct_run *run, const struct ct_timeline_options *options,
+		     struct ct_timeline **timeline, struct ct_timeline_result *result,
+		     struct ct_err *err)
 {
-	struct ct_chart *c = calloc(1, sizeof(*c));
+	struct ct_timeline *c = calloc(1, sizeof(*c));
 	int st;
 
-	*chart = c;
-	*result = (struct ct_chart_result){ .missing_rank = -1 };
+	*timeline = c;
+	*result = (struct ct_timeline_result){ .missing_rank = -1 };
 	if (!c)
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	c->run = run;
@@ -160,32 +163,32 @@ int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *optio
 	return st;
 }
 
-void ct_chart_close(struct ct_chart *chart)
+void ct_timeline_close(struct ct_timeline *timeline)
 {
-	if (!chart)
+	if (!timeline)
 		return;
-	ct_report_free(chart->report);
-	ct_timeline_index_fini(&chart->tl_index);
-	free(chart);
+	ct_report_free(timeline->report);
+	ct_timeline_index_fini(&timeline->tl_index);
+	free(timeline);
 }
 
-enum ct_chart_kind ct_chart_kind(const struct ct_chart *chart)
+enum ct_timeline_kind ct_timeline_kind(const struct ct_timeline *timeline)
 {
-	return chart->kind;
+	return timeline->kind;
 }
 
-const struct ct_report *ct_chart_report(const struct ct_chart *chart)
+const struct ct_report *ct_timeline_report(const struct ct_timeline *timeline)
 {
-	return chart->report;
+	return timeline->report;
 }
 
 /* ---- drawing it ---- */
 
-static void show(struct ct_pen *pen, const struct ct_chart *chart)
+static void show(struct ct_pen *pen, const struct ct_timeline *timeline)
 {
 	struct ct_timeline_index *tl_index = pen->tl_index;
 
-	ct_timeline_index_show(tl_index, chart->from_ns);
+	ct_timeline_index_show(tl_index, timeline->from_ns);
 	for (uint32_t h = 0; h < tl_index->n_hosts; h++)
 		pen->result->hosts += tl_index->hosts[h].drawn;
 	for (uint32_t s = 0; s < tl_index->n_slots; s++)
@@ -211,44 +214,44 @@ static void count_blame(struct ct_pen *pen)
 	}
 }
 
-static int draw(struct ct_pen *pen, const struct ct_chart *chart, struct ct_err *err)
+static int draw(struct ct_pen *pen, const struct ct_timeline *timeline, struct ct_err *err)
 {
 	int st = CT_OK;
 
-	if (chart->options->flows == CT_FLOWS_ALL && pen->result->ranks > CT_FLOWS_ALL_RANKS)
+	if (timeline->options->flows == CT_FLOWS_ALL && pen->result->ranks > CT_FLOWS_ALL_RANKS)
 		st = ct_fail(err, CT_RANGE, "arrows through more than %u ranks hide what they join",
 			     CT_FLOWS_ALL_RANKS);
-	st = st ?: ct_draw_facts(pen, chart->report);
-	st = st ?: ct_pen_findings(pen, chart->report);
+	st = st ?: ct_draw_facts(pen, timeline->report);
+	st = st ?: ct_pen_findings(pen, timeline->report);
 	if (st == CT_OK) {
-		ct_hangs_init(pen, chart->report);
+		ct_hangs_init(pen, timeline->report);
 		st = ct_draw_findings(pen);
 	}
 	st = st ?: ct_draw_hangs(pen);
 	st = st ?: ct_draw_job(pen);
-	st = st ?: ct_draw_ranks(pen, chart->run, err);
+	st = st ?: ct_draw_ranks(pen, timeline->run, err);
 	count_blame(pen);
 	return st == CT_OK ? pen->sink->end(pen->sink->arg) : st;
 }
 
-int ct_chart_draw(struct ct_chart *chart, const struct ct_chart_sink *sink,
-		  struct ct_chart_result *result, struct ct_err *err)
+int ct_timeline_draw(struct ct_timeline *timeline, const struct ct_timeline_sink *sink,
+		     struct ct_timeline_result *result, struct ct_err *err)
 {
 	struct ct_pen pen = {
 		.sink = sink,
-		.tl_index = &chart->tl_index,
+		.tl_index = &timeline->tl_index,
 		.result = result,
-		.kind = chart->kind,
+		.kind = timeline->kind,
 	};
 	int st;
 
-	*result = (struct ct_chart_result){ .duration_ns = drawn_until(chart),
-					    .from_ns = chart->from_ns,
-					    .to_ns = chart->options->to_ns,
-					    .cut = chart->cut,
-					    .missing_rank = -1 };
-	show(&pen, chart);
-	st = draw(&pen, chart, err);
+	*result = (struct ct_timeline_result){ .duration_ns = drawn_until(timeline),
+					       .from_ns = timeline->from_ns,
+					       .to_ns = timeline->options->to_ns,
+					       .cut = timeline->cut,
+					       .missing_rank = -1 };
+	show(&pen, timeline);
+	st = draw(&pen, timeline, err);
 	ct_pen_fini(&pen);
 	if (st == CT_NOMEM)
 		ct_fail(err, st, "%s", ct_status_text(st));

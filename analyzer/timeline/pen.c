@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/timeline/draw.h"
 
-int ct_pen_track(struct ct_pen *pen, struct ct_chart_track *track)
+int ct_pen_track(struct ct_pen *pen, struct ct_timeline_track *track)
 {
 	track->id = ++pen->tracks;
 	return pen->sink->track(pen->sink->arg, track);
 }
 
-int ct_pen_slice(struct ct_pen *pen, struct ct_chart_slice *slice, const struct ct_args *args)
+int ct_pen_slice(struct ct_pen *pen, struct ct_timeline_slice *slice, const struct ct_args *args)
 {
 	if (pen->tl_index->texts.failed)
 		return CT_NOMEM;
 	slice->args = args ? args->all : NULL;
 	slice->n_args = args ? args->n : 0;
 	pen->result->slices++;
-	pen->result->unfinished += slice->end_ns == CT_CHART_OPEN;
+	pen->result->unfinished += slice->end_ns == CT_TIMELINE_OPEN;
 	return pen->sink->slice(pen->sink->arg, slice);
 }
 
@@ -27,7 +27,7 @@ int ct_pen_counter(struct ct_pen *pen, uint32_t track, uint64_t at_ns, double gb
 int ct_pen_lanes(struct ct_pen *pen, const struct ct_draw_lanes *lanes, struct ct_lane_item *items,
 		 uint32_t n)
 {
-	struct ct_chart_track track = {
+	struct ct_timeline_track track = {
 		.parent = lanes->parent,
 		.name = lanes->name,
 		.description = lanes->description,
@@ -51,51 +51,52 @@ int ct_pen_lanes(struct ct_pen *pen, const struct ct_draw_lanes *lanes, struct c
 	return st;
 }
 
-static struct ct_chart_arg *next(struct ct_args *args, enum ct_chart_key key,
-				 enum ct_chart_type type)
+static struct ct_timeline_arg *next(struct ct_args *args, enum ct_timeline_key key,
+				    enum ct_timeline_type type)
 {
-	static struct ct_chart_arg
+	static struct ct_timeline_arg
 		nowhere; /* more than there is room for is a mistake in the caller */
-	struct ct_chart_arg *arg = args->n < CT_CHART_ARGS ? &args->all[args->n++] : &nowhere;
+	struct ct_timeline_arg *arg = args->n < CT_TIMELINE_ARGS ? &args->all[args->n++] : &nowhere;
 
-	*arg = (struct ct_chart_arg){ .key = (uint8_t)key, .type = (uint8_t)type };
+	*arg = (struct ct_timeline_arg){ .key = (uint8_t)key, .type = (uint8_t)type };
 	return arg;
 }
 
-void ct_args_uint(struct ct_args *args, enum ct_chart_key key, uint64_t value)
+void ct_args_uint(struct ct_args *args, enum ct_timeline_key key, uint64_t value)
 {
 	if (value != CT_UNKNOWN)
 		next(args, key, CT_VALUE_UINT)->u = value;
 }
 
-void ct_args_int(struct ct_args *args, enum ct_chart_key key, int64_t value)
+void ct_args_int(struct ct_args *args, enum ct_timeline_key key, int64_t value)
 {
 	next(args, key, CT_VALUE_INT)->i = value;
 }
 
-void ct_args_double(struct ct_args *args, enum ct_chart_key key, double value)
+void ct_args_double(struct ct_args *args, enum ct_timeline_key key, double value)
 {
 	if (value > 0)
 		next(args, key, CT_VALUE_DOUBLE)->d = value;
 }
 
-void ct_args_text(struct ct_args *args, enum ct_chart_key key, uint32_t text)
+void ct_args_text(struct ct_args *args, enum ct_timeline_key key, uint32_t text)
 {
 	if (text)
 		next(args, key, CT_VALUE_TEXT)->text = text;
 }
 
-void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values, size_t n)
+void ct_args_ints(struct ct_args *args, enum ct_timeline_key key, const int *values, size_t n)
 {
-	struct ct_chart_arg *arg = n ? next(args, key, CT_VALUE_INTS) : NULL;
+	struct ct_timeline_arg *arg = n ? next(args, key, CT_VALUE_INTS) : NULL;
 
 	if (!arg)
 		return;
-	arg->n = (uint16_t)(n < CT_CHART_LIST ? n : CT_CHART_LIST);
+	arg->n = (uint16_t)(n < CT_TIMELINE_LIST ? n : CT_TIMELINE_LIST);
 	arg->ints = values;
 }
 
-void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key, const char *word)
+void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_timeline_key key,
+		  const char *word)
 {
 	ct_args_text(args, key, ct_texts_add(&pen->tl_index->texts, word));
 }

@@ -65,17 +65,17 @@ uint32_t ct_texts_add(struct ct_texts *texts, const char *bytes)
 /* ---- call sites ---- */
 
 /* Longer ones are cut; in the file they are, too. */
-#define TEXT (CT_CHART_FRAME_TEXT + 32)
+#define TEXT (CT_TIMELINE_FRAME_TEXT + 32)
 #define SITE 1024 /* a string of a ring has at most 1000 bytes */
 
 static void frame_of(struct ct_texts *texts, const char *whose, const char *site,
-		     struct ct_chart_frame *frame)
+		     struct ct_timeline_frame *frame)
 {
 	size_t digits = 0;
 	const char *colon = ct_site_colon(site, &digits), *function = site;
 	char text[TEXT];
 
-	*frame = (struct ct_chart_frame){ 0 };
+	*frame = (struct ct_timeline_frame){ 0 };
 	if (colon) {
 		snprintf(text, sizeof(text), "%.*s", (int)(colon - site), site);
 		frame->file = ct_texts_add(texts, text);
@@ -87,12 +87,12 @@ static void frame_of(struct ct_texts *texts, const char *whose, const char *site
 	if (!*function)
 		function = site;
 	snprintf(text, sizeof(text), "%s%s%.*s", whose ? whose : "", whose ? ": " : "",
-		 (int)CT_CHART_FRAME_TEXT, function);
+		 (int)CT_TIMELINE_FRAME_TEXT, function);
 	frame->function = ct_texts_add(texts, text);
 }
 
 void ct_frame_of(struct ct_texts *texts, const char *whose, const char *all,
-		 struct ct_chart_frame *frame)
+		 struct ct_timeline_frame *frame)
 {
 	const char *end = strstr(all, CT_SITE_CALLER);
 	char site[SITE];
@@ -101,12 +101,12 @@ void ct_frame_of(struct ct_texts *texts, const char *whose, const char *all,
 	frame_of(texts, whose, site, frame);
 }
 
-uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_frame *frames)
+uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_timeline_frame *frames)
 {
-	const char *parts[CT_CHART_FRAMES];
+	const char *parts[CT_TIMELINE_FRAMES];
 	uint8_t n = 0;
 
-	for (const char *at = site; at && n < CT_CHART_FRAMES; at = strstr(at, CT_SITE_CALLER)) {
+	for (const char *at = site; at && n < CT_TIMELINE_FRAMES; at = strstr(at, CT_SITE_CALLER)) {
 		at += at == site ? 0 : strlen(CT_SITE_CALLER);
 		parts[n++] = at;
 	}

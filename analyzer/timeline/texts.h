@@ -28,12 +28,12 @@ static inline const char *ct_texts_get(const struct ct_texts *texts, uint32_t nu
 	return texts->all[number - 1];
 }
 
-#define CT_CHART_FRAMES 8u
+#define CT_TIMELINE_FRAMES 8u
 /* Longer names of functions and files are cut. */
-#define CT_CHART_FRAME_TEXT 255u
+#define CT_TIMELINE_FRAME_TEXT 255u
 
 /* Where in the program a call was made; texts, 0 unknown. */
-struct ct_chart_frame {
+struct ct_timeline_frame {
 	uint32_t function, file;
 	uint32_t line;
 };
@@ -42,10 +42,10 @@ struct ct_chart_frame {
  * object). `whose` NULL, or stands before the function. Of several that are separated by " < " the
  * first, which is the innermost. */
 void ct_frame_of(struct ct_texts *texts, const char *whose, const char *site,
-		 struct ct_chart_frame *frame);
+		 struct ct_timeline_frame *frame);
 
-/* All of them, the outermost first; `frames` has room for CT_CHART_FRAMES. Returns how many there
- * are. */
-uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_frame *frames);
+/* All of them, the outermost first; `frames` has room for CT_TIMELINE_FRAMES. Returns how many
+ * there are. */
+uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_timeline_frame *frames);
 
 #endif

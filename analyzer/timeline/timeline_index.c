@@ -24,7 +24,7 @@ void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32
 		end = j->end_ns;
 	*begin_ns = ct_timeline_index_at(tl_index, host, begin);
 	if (!j->op->return_ns || (op->open && CT_OPEN_WORD(op->open, start_ns)))
-		*end_ns = CT_CHART_OPEN;
+		*end_ns = CT_TIMELINE_OPEN;
 	else
 		*end_ns = ct_timeline_index_at(tl_index, host, end);
 	if (*end_ns < *begin_ns)
@@ -33,7 +33,7 @@ void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32
 
 /* ---- looking on ---- */
 
-static int is_selected(const struct ct_chart_options *options, int rank)
+static int is_selected(const struct ct_timeline_options *options, int rank)
 {
 	for (size_t i = 0; i < options->n_ranks; i++) {
 		if (options->ranks[i] == rank)
@@ -110,7 +110,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	ct_timeline_index_interval(tl_index, place->host, op, &begin, &end);
 	if (begin > tl_index->last_ns)
 		tl_index->last_ns = begin;
-	if (end != CT_CHART_OPEN && end > tl_index->last_ns)
+	if (end != CT_TIMELINE_OPEN && end > tl_index->last_ns)
 		tl_index->last_ns = end;
 	add_slices(tl_index, (uint32_t)slot, begin, end, 1u + (op->joined.launch_at == 0));
 	return CT_OK;
@@ -312,7 +312,7 @@ static const struct ct_observer observes = {
 };
 
 /* Room for what is to be seen. 0 or CT_NOMEM. */
-static int prepare(struct ct_timeline_index *tl_index, const struct ct_chart_options *options)
+static int prepare(struct ct_timeline_index *tl_index, const struct ct_timeline_options *options)
 {
 	*tl_index = (struct ct_timeline_index){ .options = options };
 	ct_stall_track_init(&tl_index->stalls, options->max_slices / 4);
@@ -325,7 +325,7 @@ static int prepare(struct ct_timeline_index *tl_index, const struct ct_chart_opt
 }
 
 int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_run *run,
-			   const struct ct_chart_options *options, struct ct_report **report,
+			   const struct ct_timeline_options *options, struct ct_report **report,
 			   struct ct_err *err)
 {
 	struct ct_observer observer = observes;

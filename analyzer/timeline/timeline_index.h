@@ -52,7 +52,7 @@ struct ct_timeline_index_host {
 };
 
 struct ct_timeline_index {
-	const struct ct_chart_options *options;
+	const struct ct_timeline_options *options;
 	struct ct_texts texts;
 	struct ct_instance_cache *kept;
 	struct ct_costly costly;
@@ -79,10 +79,10 @@ struct ct_timeline_index {
 	uint64_t from_ns, to_ns; /* what is to be drawn */
 };
 
-/* Read the run with an analysis. *report as ct_analyze() makes it. 0 or as ct_chart_open().
+/* Read the run with an analysis. *report as ct_analyze() makes it. 0 or as ct_timeline_open().
  * ct_timeline_index_fini() in any case. */
 int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_run *run,
-			   const struct ct_chart_options *options, struct ct_report **report,
+			   const struct ct_timeline_options *options, struct ct_report **report,
 			   struct ct_err *err);
 void ct_timeline_index_fini(struct ct_timeline_index *tl_index);
 
@@ -93,7 +93,7 @@ void ct_timeline_index_show(struct ct_timeline_index *tl_index, uint64_t from_ns
 int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct_model *model);
 
 /* Of the operations that took longest, how many are kept for an overview. */
-static inline uint32_t ct_timeline_index_timed(const struct ct_chart_options *options)
+static inline uint32_t ct_timeline_index_timed(const struct ct_timeline_options *options)
 {
 	return options->max_slices / 4 < 65536 ? (uint32_t)options->max_slices / 4 : 65536;
 }
@@ -120,7 +120,7 @@ static inline uint64_t ct_timeline_index_at(const struct ct_timeline_index *tl_i
 }
 
 /* What of an op can be seen: from its call or its work, whichever began first, to the end of both;
- * CT_CHART_OPEN if one of them did not end. */
+ * CT_TIMELINE_OPEN if one of them did not end. */
 void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32_t host,
 				const struct ct_load_op *op, uint64_t *begin_ns, uint64_t *end_ns);
 

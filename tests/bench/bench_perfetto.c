@@ -24,39 +24,41 @@ static double cpu_seconds(void)
 }
 
 /* What draw_works.c says about an all-reduce. */
-static void make_slice(struct ct_chart_slice *slice, struct ct_chart_arg *args, uint32_t i)
+static void make_slice(struct ct_timeline_slice *slice, struct ct_timeline_arg *args, uint32_t i)
 {
-	static const enum ct_chart_key texts[] = { CT_ARG_comm, CT_ARG_comm_hash, CT_ARG_dtype,
-						   CT_ARG_redop, CT_ARG_timing };
-	static const enum ct_chart_key numbers[] = { CT_ARG_seq,	 CT_ARG_bytes,
-						     CT_ARG_count,	 CT_ARG_nranks,
-						     CT_ARG_transfer_ns, CT_ARG_waited_ns,
-						     CT_ARG_skew_ns,	 CT_ARG_launch,
-						     CT_ARG_cuda_stream, CT_ARG_err_ns };
+	static const enum ct_timeline_key texts[] = { CT_ARG_comm, CT_ARG_comm_hash, CT_ARG_dtype,
+						      CT_ARG_redop, CT_ARG_timing };
+	static const enum ct_timeline_key numbers[] = { CT_ARG_seq,	    CT_ARG_bytes,
+							CT_ARG_count,	    CT_ARG_nranks,
+							CT_ARG_transfer_ns, CT_ARG_waited_ns,
+							CT_ARG_skew_ns,	    CT_ARG_launch,
+							CT_ARG_cuda_stream, CT_ARG_err_ns };
 	unsigned n = 0;
 
 	for (unsigned k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
-		args[n++] = (struct ct_chart_arg){ .key = texts[k],
-						   .type = CT_VALUE_TEXT,
-						   .text = 3 + k };
+		args[n++] = (struct ct_timeline_arg){ .key = texts[k],
+						      .type = CT_VALUE_TEXT,
+						      .text = 3 + k };
 	for (unsigned k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
-		args[n++] = (struct ct_chart_arg){ .key = numbers[k],
-						   .type = CT_VALUE_UINT,
-						   .u = (uint64_t)i << 2 * k };
-	args[n++] = (struct ct_chart_arg){ .key = CT_ARG_rank, .type = CT_VALUE_INT, .i = i % 64 };
-	args[n++] = (struct ct_chart_arg){ .key = CT_ARG_busbw_gbps,
-					   .type = CT_VALUE_DOUBLE,
-					   .d = 100 + i * 0.01 };
-	*slice = (struct ct_chart_slice){ .track = 12 + i % 200,
-					  .name = 1 + i % 5,
-					  .begin_ns = 1000000000ull + i * 30000ull,
-					  .end_ns = 1000020000ull + i * 30000ull,
-					  .flows = { 1ull << 32 | i },
-					  .n_args = (uint8_t)n,
-					  .args = args };
+		args[n++] = (struct ct_timeline_arg){ .key = numbers[k],
+						      .type = CT_VALUE_UINT,
+						      .u = (uint64_t)i << 2 * k };
+	args[n++] = (struct ct_timeline_arg){ .key = CT_ARG_rank,
+					      .type = CT_VALUE_INT,
+					      .i = i % 64 };
+	args[n++] = (struct ct_timeline_arg){ .key = CT_ARG_busbw_gbps,
+					      .type = CT_VALUE_DOUBLE,
+					      .d = 100 + i * 0.01 };
+	*slice = (struct ct_timeline_slice){ .track = 12 + i % 200,
+					     .name = 1 + i % 5,
+					     .begin_ns = 1000000000ull + i * 30000ull,
+					     .end_ns = 1000020000ull + i * 30000ull,
+					     .flows = { 1ull << 32 | i },
+					     .n_args = (uint8_t)n,
+					     .args = args };
 }
 
-static uint8_t *append(const struct ct_chart_slice *slices)
+static uint8_t *append(const struct ct_timeline_slice *slices)
 {
 	uint8_t *at = buffer;
 
@@ -74,7 +76,7 @@ static uint8_t *pack_one(uint8_t *at, const struct same_event *same)
 	return at + ct__trace_packet__pack(&same->packet, at);
 }
 
-static uint8_t *pack(const struct ct_chart_slice *slices)
+static uint8_t *pack(const struct ct_timeline_slice *slices)
 {
 	static struct same_event same;
 	uint8_t *at = buffer;
@@ -88,8 +90,8 @@ static uint8_t *pack(const struct ct_chart_slice *slices)
 	return at;
 }
 
-static double seconds(uint8_t *(*write)(const struct ct_chart_slice *),
-		      const struct ct_chart_slice *slices, size_t *bytes)
+static double seconds(uint8_t *(*write)(const struct ct_timeline_slice *),
+		      const struct ct_timeline_slice *slices, size_t *bytes)
 {
 	double begin = cpu_seconds();
 
@@ -99,15 +101,15 @@ static double seconds(uint8_t *(*write)(const struct ct_chart_slice *),
 
 int main(void)
 {
-	struct ct_chart_slice *slices = calloc(SLICES, sizeof(*slices));
-	struct ct_chart_arg *args = calloc((size_t)SLICES * CT_CHART_ARGS, sizeof(*args));
+	struct ct_timeline_slice *slices = calloc(SLICES, sizeof(*slices));
+	struct ct_timeline_arg *args = calloc((size_t)SLICES * CT_TIMELINE_ARGS, sizeof(*args));
 	double ours = 1, theirs = 1;
 	size_t our_bytes = 0, their_bytes = 0;
 
 	if (!slices || !args)
 		return 1;
 	for (uint32_t i = 0; i < SLICES; i++)
-		make_slice(&slices[i], &args[(size_t)i * CT_CHART_ARGS], i);
+		make_slice(&slices[i], &args[(size_t)i * CT_TIMELINE_ARGS], i);
 	for (int round = 0; round < ROUNDS; round++) {
 		double a = seconds(append, slices, &our_bytes);
 		double b = seconds(pack, slices, &their_bytes);

@@ -99,37 +99,37 @@ static void render(const struct ct_report *report, FILE *out)
 	json_decref(json);
 }
 
-static void draw_chart(struct ct_chart *chart, FILE *out)
+static void draw_timeline(struct ct_timeline *timeline, FILE *out)
 {
 	struct ct_perfetto *perfetto = ct_perfetto_new(out, 0, 1);
-	struct ct_chart_result result;
-	struct ct_chart_sink sink;
+	struct ct_timeline_result result;
+	struct ct_timeline_sink sink;
 	struct ct_err err;
 
 	if (!perfetto)
 		return;
 	sink = ct_perfetto_sink(perfetto);
-	ct_chart_draw(chart, &sink, &result, &err);
+	ct_timeline_draw(timeline, &sink, &result, &err);
 	ct_perfetto_free(perfetto);
 }
 
 /* Whole, and as an overview. */
 static void draw(const struct ct_run *run, FILE *out)
 {
-	struct ct_chart_options options = { .restart = -1,
-					    .to_ns = UINT64_MAX,
-					    .max_slices = 100000,
-					    .flows = CT_FLOWS_BLAME,
-					    .color = CT_COLOR_BY_INSTANCE };
+	struct ct_timeline_options options = { .restart = -1,
+					       .to_ns = UINT64_MAX,
+					       .max_slices = 100000,
+					       .flows = CT_FLOWS_BLAME,
+					       .color = CT_COLOR_BY_INSTANCE };
 
 	for (int split = 0; split < 2; split++) {
-		struct ct_chart_result result;
-		struct ct_chart *chart;
+		struct ct_timeline_result result;
+		struct ct_timeline *timeline;
 		struct ct_err err;
 
-		if (ct_chart_open(run, &options, &chart, &result, &err) == CT_OK)
-			draw_chart(chart, out);
-		ct_chart_close(chart);
+		if (ct_timeline_open(run, &options, &timeline, &result, &err) == CT_OK)
+			draw_timeline(timeline, out);
+		ct_timeline_close(timeline);
 		options.max_slices = 300;
 	}
 }

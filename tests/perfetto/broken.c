@@ -12,7 +12,7 @@
 /* A parent with two children that touch, and one that follows at once; an arrow leads to it from
  * the first child. */
 enum { OUTER, FIRST, SECOND, NEXT, N };
-static struct ct_chart_slice slices[N] = {
+static struct ct_timeline_slice slices[N] = {
 	[OUTER] = { .track = 2, .begin_ns = 100, .end_ns = 200 },
 	[FIRST] = { .track = 2, .begin_ns = 100, .end_ns = 150, .depth = 1, .flows = { 7 } },
 	[SECOND] = { .track = 2, .begin_ns = 150, .end_ns = 200, .depth = 1 },
@@ -20,7 +20,7 @@ static struct ct_chart_slice slices[N] = {
 };
 static const char *const names[] = { "outer", "first", "second", "next" };
 
-static const struct ct_chart_track tracks[] = {
+static const struct ct_timeline_track tracks[] = {
 	{ .id = 1, .name = "rank 0000", .kind = CT_TRACK_GROUP },
 	{ .id = 2, .parent = 1, .name = "stream", .kind = CT_TRACK_SLICES },
 	{ .id = 3, .parent = 1, .name = "busbw", .kind = CT_TRACK_COUNTER },
@@ -66,7 +66,7 @@ static void write_tuples(const struct ct_texts *texts, const char *path)
 {
 	FILE *file = fopen(path, "we");
 	struct ct_tuples *tuples = file ? ct_tuples_new(file) : NULL;
-	struct ct_chart_sink sink;
+	struct ct_timeline_sink sink;
 
 	if (!tuples)
 		exit(1);

@@ -18,7 +18,7 @@ static void set(struct same_event *same, uint64_t at_ns, unsigned type, uint32_t
 }
 
 static void set_pair(struct same_event *same, unsigned item, Ct__DebugAnnotation **pair,
-		     enum ct_chart_key key)
+		     enum ct_timeline_key key)
 {
 	size_t n = same->items[item].n_dict_entries++;
 
@@ -28,7 +28,7 @@ static void set_pair(struct same_event *same, unsigned item, Ct__DebugAnnotation
 	(*pair)->name_iid = key + 1u;
 }
 
-static void set_part(struct same_event *same, unsigned item, const struct ct_chart_part *part)
+static void set_part(struct same_event *same, unsigned item, const struct ct_timeline_part *part)
 {
 	Ct__DebugAnnotation *pair;
 
@@ -50,7 +50,7 @@ static void set_part(struct same_event *same, unsigned item, const struct ct_cha
 }
 
 static void set_list(struct same_event *same, Ct__DebugAnnotation *a,
-		     const struct ct_chart_arg *arg)
+		     const struct ct_timeline_arg *arg)
 {
 	a->n_array_values = arg->n;
 	a->array_values = same->item_list;
@@ -66,12 +66,13 @@ static void set_list(struct same_event *same, Ct__DebugAnnotation *a,
 	}
 }
 
-static void set_arg(struct same_event *same, Ct__DebugAnnotation *a, const struct ct_chart_arg *arg)
+static void set_arg(struct same_event *same, Ct__DebugAnnotation *a,
+		    const struct ct_timeline_arg *arg)
 {
 	ct__debug_annotation__init(a);
 	a->has_name_iid = 1;
 	a->name_iid = arg->key + 1u;
-	switch ((enum ct_chart_type)arg->type) {
+	switch ((enum ct_timeline_type)arg->type) {
 	case CT_VALUE_UINT:
 		a->has_uint_value = 1;
 		a->uint_value = arg->u;
@@ -101,7 +102,7 @@ static char *text_of(const struct ct_texts *texts, uint32_t number)
 }
 
 static void set_frames(struct same_event *same, const struct ct_texts *texts,
-		       const struct ct_chart_slice *slice)
+		       const struct ct_timeline_slice *slice)
 {
 	ct__track_event__callstack__init(&same->callstack);
 	same->event.callstack = &same->callstack;
@@ -118,7 +119,7 @@ static void set_frames(struct same_event *same, const struct ct_texts *texts,
 }
 
 void same_event_begin(struct same_event *same, const struct ct_texts *texts,
-		      const struct ct_chart_slice *slice)
+		      const struct ct_timeline_slice *slice)
 {
 	Ct__TrackEvent *event = &same->event;
 

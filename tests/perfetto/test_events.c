@@ -56,11 +56,11 @@ static void assert_same(const uint8_t *bytes, const uint8_t *end, const struct s
 	free(theirs);
 }
 
-static void random_arg(struct ct_chart_arg *arg, struct ct_chart_part *parts, int *ints)
+static void random_arg(struct ct_timeline_arg *arg, struct ct_timeline_part *parts, int *ints)
 {
 	arg->key = (uint8_t)(draw() % CT_ARG_MAX);
 	arg->type = (uint8_t)(draw() % (CT_VALUE_INTS + 1));
-	arg->n = (uint16_t)(draw() % (CT_CHART_LIST + 1));
+	arg->n = (uint16_t)(draw() % (CT_TIMELINE_LIST + 1));
 	arg->u = draw();
 	if (arg->type == CT_VALUE_DOUBLE)
 		arg->d = (double)draw() / 7;
@@ -72,12 +72,13 @@ static void random_arg(struct ct_chart_arg *arg, struct ct_chart_part *parts, in
 		arg->parts = parts;
 	if (arg->type == CT_VALUE_INTS)
 		arg->ints = ints;
-	for (unsigned i = 0; i < CT_CHART_LIST; i++) {
-		parts[i] = (struct ct_chart_part){ .op = (uint32_t)draw(),
-						   .peer = draw() % 3 ? (int32_t)(draw() & 0xfffff)
+	for (unsigned i = 0; i < CT_TIMELINE_LIST; i++) {
+		parts[i] = (struct ct_timeline_part){ .op = (uint32_t)draw(),
+						      .peer = draw() % 3
+								      ? (int32_t)(draw() & 0xfffff)
 								      : -1,
-						   .seq = draw(),
-						   .bytes = draw() };
+						      .seq = draw(),
+						      .bytes = draw() };
 		ints[i] = (int)draw();
 	}
 }
@@ -85,11 +86,11 @@ static void random_arg(struct ct_chart_arg *arg, struct ct_chart_part *parts, in
 /* Texts of any length that is written whole. */
 static void make_texts(struct ct_texts *texts, uint32_t n)
 {
-	char text[CT_CHART_FRAME_TEXT + 1];
+	char text[CT_TIMELINE_FRAME_TEXT + 1];
 
 	assert_int_equal(ct_texts_init(texts), CT_OK);
 	while (texts->n < n) {
-		size_t len = draw() % CT_CHART_FRAME_TEXT + 1;
+		size_t len = draw() % CT_TIMELINE_FRAME_TEXT + 1;
 
 		for (size_t i = 0; i < len; i++)
 			text[i] = (char)(draw() % 94 + 33);
@@ -108,40 +109,41 @@ static void slices_are_what_protobuf_c_packs(void **unused)
 	(void)unused;
 	make_texts(&texts, 100);
 	for (int round = 0; round < 20000; round++) {
-		struct ct_chart_part parts[CT_CHART_LIST];
-		struct ct_chart_frame frames[CT_CHART_FRAMES];
-		uint64_t ends[CT_CHART_LIST];
-		int ints[CT_CHART_LIST];
-		struct ct_chart_arg args[CT_CHART_ARGS];
-		struct ct_chart_slice slice = {
+		struct ct_timeline_part parts[CT_TIMELINE_LIST];
+		struct ct_timeline_frame frames[CT_TIMELINE_FRAMES];
+		uint64_t ends[CT_TIMELINE_LIST];
+		int ints[CT_TIMELINE_LIST];
+		struct ct_timeline_arg args[CT_TIMELINE_ARGS];
+		struct ct_timeline_slice slice = {
 			.track = (uint32_t)draw(),
 			.name = (uint32_t)draw(),
 			.begin_ns = draw(),
 			.flows = { draw() % 2 ? draw() : 0, draw() % 2 ? draw() : 0 },
 			.category = (uint8_t)(draw() % CT_CATEGORY_MAX),
 			.instant = draw() % 2 != 0,
-			.n_args = (uint8_t)(draw() % CT_CHART_ARGS),
+			.n_args = (uint8_t)(draw() % CT_TIMELINE_ARGS),
 			.correlation = draw() % 2 ? draw() : 0,
-			.n_ends = (uint8_t)(draw() % (CT_CHART_LIST + 1)),
+			.n_ends = (uint8_t)(draw() % (CT_TIMELINE_LIST + 1)),
 			.ends = ends,
-			.n_frames = (uint8_t)(draw() % (CT_CHART_FRAMES + 1)),
+			.n_frames = (uint8_t)(draw() % (CT_TIMELINE_FRAMES + 1)),
 			.frames = frames,
 			.args = args
 		};
 		int lists = 0;
 
-		for (unsigned i = 0; i < CT_CHART_LIST; i++)
+		for (unsigned i = 0; i < CT_TIMELINE_LIST; i++)
 			ends[i] = draw();
-		for (unsigned i = 0; i < CT_CHART_FRAMES; i++)
-			frames[i] = (struct ct_chart_frame){ (uint32_t)(draw() % 101),
-							     (uint32_t)(draw() % 101),
-							     (uint32_t)(draw() % 3 ? draw() : 0) };
+		for (unsigned i = 0; i < CT_TIMELINE_FRAMES; i++)
+			frames[i] = (struct ct_timeline_frame){
+				(uint32_t)(draw() % 101), (uint32_t)(draw() % 101),
+				(uint32_t)(draw() % 3 ? draw() : 0)
+			};
 
 		for (unsigned i = 0; i < slice.n_args; i++) {
 			random_arg(&args[i], parts, ints);
 			/* same_event has room for one list. */
 			if (args[i].type >= CT_VALUE_PARTS && lists++)
-				args[i] = (struct ct_chart_arg){ .type = CT_VALUE_UINT };
+				args[i] = (struct ct_timeline_arg){ .type = CT_VALUE_UINT };
 		}
 		end = ct_event_begin(bytes, &texts, &slice);
 		assert_true(end - bytes < CT_EVENT_MAX);
@@ -156,19 +158,19 @@ static void long_names_of_frames_are_cut_between_characters(void **unused)
 {
 	static struct same_event same;
 	uint8_t bytes[CT_EVENT_MAX];
-	struct ct_chart_frame frame = { .function = 1 }, cut = { .function = 2 };
-	struct ct_chart_slice slice = { .track = 1, .name = 1, .n_frames = 1, .frames = &frame };
-	struct ct_chart_slice shorter = { .track = 1, .name = 1, .n_frames = 1, .frames = &cut };
-	char text[CT_CHART_FRAME_TEXT + 8];
+	struct ct_timeline_frame frame = { .function = 1 }, cut = { .function = 2 };
+	struct ct_timeline_slice slice = { .track = 1, .name = 1, .n_frames = 1, .frames = &frame };
+	struct ct_timeline_slice shorter = { .track = 1, .name = 1, .n_frames = 1, .frames = &cut };
+	char text[CT_TIMELINE_FRAME_TEXT + 8];
 	struct ct_texts texts;
 
 	(void)unused;
 	assert_int_equal(ct_texts_init(&texts), CT_OK);
 	memset(text, 'a', sizeof(text));
-	memcpy(text + CT_CHART_FRAME_TEXT - 1, "\303\244", 2);
-	text[CT_CHART_FRAME_TEXT + 4] = '\0';
+	memcpy(text + CT_TIMELINE_FRAME_TEXT - 1, "\303\244", 2);
+	text[CT_TIMELINE_FRAME_TEXT + 4] = '\0';
 	assert_int_equal(ct_texts_add(&texts, text), 1);
-	text[CT_CHART_FRAME_TEXT - 1] = '\0';
+	text[CT_TIMELINE_FRAME_TEXT - 1] = '\0';
 	assert_int_equal(ct_texts_add(&texts, text), 2);
 	same_event_begin(&same, &texts, &shorter);
 	assert_same(bytes, ct_event_begin(bytes, &texts, &slice), &same);
@@ -196,40 +198,41 @@ static void ends_and_values_are_what_protobuf_c_packs(void **unused)
 static void the_largest_slice_has_room(void **unused)
 {
 	uint8_t bytes[CT_EVENT_MAX];
-	struct ct_chart_part parts[CT_CHART_LIST];
-	struct ct_chart_arg args[CT_CHART_ARGS];
-	struct ct_chart_frame frames[CT_CHART_FRAMES];
-	uint64_t ends[CT_CHART_LIST];
-	struct ct_chart_slice slice = { .track = UINT32_MAX,
-					.name = UINT32_MAX,
-					.begin_ns = UINT64_MAX,
-					.flows = { UINT64_MAX, UINT64_MAX },
-					.correlation = UINT64_MAX,
-					.ends = ends,
-					.n_ends = CT_CHART_LIST,
-					.frames = frames,
-					.n_frames = CT_CHART_FRAMES,
-					.n_args = CT_CHART_ARGS,
-					.args = args };
-	char text[CT_CHART_FRAME_TEXT + 1];
+	struct ct_timeline_part parts[CT_TIMELINE_LIST];
+	struct ct_timeline_arg args[CT_TIMELINE_ARGS];
+	struct ct_timeline_frame frames[CT_TIMELINE_FRAMES];
+	uint64_t ends[CT_TIMELINE_LIST];
+	struct ct_timeline_slice slice = { .track = UINT32_MAX,
+					   .name = UINT32_MAX,
+					   .begin_ns = UINT64_MAX,
+					   .flows = { UINT64_MAX, UINT64_MAX },
+					   .correlation = UINT64_MAX,
+					   .ends = ends,
+					   .n_ends = CT_TIMELINE_LIST,
+					   .frames = frames,
+					   .n_frames = CT_TIMELINE_FRAMES,
+					   .n_args = CT_TIMELINE_ARGS,
+					   .args = args };
+	char text[CT_TIMELINE_FRAME_TEXT + 1];
 	struct ct_texts texts;
 
 	(void)unused;
 	assert_int_equal(ct_texts_init(&texts), CT_OK);
-	memset(text, 'a', CT_CHART_FRAME_TEXT);
-	text[CT_CHART_FRAME_TEXT] = '\0';
-	for (unsigned i = 0; i < CT_CHART_FRAMES; i++)
-		frames[i] = (struct ct_chart_frame){ ct_texts_add(&texts, text),
-						     ct_texts_add(&texts, text), UINT32_MAX };
-	for (unsigned i = 0; i < CT_CHART_LIST; i++) {
-		parts[i] = (struct ct_chart_part){ UINT32_MAX, INT32_MAX, UINT64_MAX, UINT64_MAX };
+	memset(text, 'a', CT_TIMELINE_FRAME_TEXT);
+	text[CT_TIMELINE_FRAME_TEXT] = '\0';
+	for (unsigned i = 0; i < CT_TIMELINE_FRAMES; i++)
+		frames[i] = (struct ct_timeline_frame){ ct_texts_add(&texts, text),
+							ct_texts_add(&texts, text), UINT32_MAX };
+	for (unsigned i = 0; i < CT_TIMELINE_LIST; i++) {
+		parts[i] = (struct ct_timeline_part){ UINT32_MAX, INT32_MAX, UINT64_MAX,
+						      UINT64_MAX };
 		ends[i] = UINT64_MAX;
 	}
-	for (unsigned i = 0; i < CT_CHART_ARGS; i++)
-		args[i] = (struct ct_chart_arg){ .key = CT_ARG_MAX - 1,
-						 .type = i < 4 ? CT_VALUE_PARTS : CT_VALUE_INT,
-						 .n = CT_CHART_LIST };
-	for (unsigned i = 0; i < CT_CHART_ARGS; i++) {
+	for (unsigned i = 0; i < CT_TIMELINE_ARGS; i++)
+		args[i] = (struct ct_timeline_arg){ .key = CT_ARG_MAX - 1,
+						    .type = i < 4 ? CT_VALUE_PARTS : CT_VALUE_INT,
+						    .n = CT_TIMELINE_LIST };
+	for (unsigned i = 0; i < CT_TIMELINE_ARGS; i++) {
 		if (i < 4)
 			args[i].parts = parts;
 		else

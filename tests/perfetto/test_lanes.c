@@ -151,7 +151,7 @@ static const char *complaint(const struct drawn *slices, size_t n)
 	struct ct_texts texts;
 	FILE *file = fopen("/dev/null", "we");
 	struct ct_perfetto *perfetto = ct_perfetto_new(file, 1, 1);
-	struct ct_chart_sink sink = ct_perfetto_sink(perfetto);
+	struct ct_timeline_sink sink = ct_perfetto_sink(perfetto);
 	int status;
 
 	assert_non_null(file);
@@ -160,13 +160,13 @@ static const char *complaint(const struct drawn *slices, size_t n)
 	assert_int_equal(sink.begin(sink.arg, &texts, 1, NULL, 0), CT_OK);
 	for (size_t i = 0; i < n; i++) {
 		int is_instant = slices[i].end_ns == INSTANT;
-		const struct ct_chart_slice slice = { .track = slices[i].track,
-						      .name = 1,
-						      .begin_ns = slices[i].begin_ns,
-						      .end_ns = is_instant ? slices[i].begin_ns
-									   : slices[i].end_ns,
-						      .depth = slices[i].depth,
-						      .instant = (uint8_t)is_instant };
+		const struct ct_timeline_slice slice = { .track = slices[i].track,
+							 .name = 1,
+							 .begin_ns = slices[i].begin_ns,
+							 .end_ns = is_instant ? slices[i].begin_ns
+									      : slices[i].end_ns,
+							 .depth = slices[i].depth,
+							 .instant = (uint8_t)is_instant };
 
 		assert_int_equal(sink.slice(sink.arg, &slice), CT_OK);
 	}
@@ -231,10 +231,10 @@ static void the_writer_stops_at_its_limit(void **unused)
 	struct ct_texts texts;
 	FILE *file = fopen("/dev/null", "we");
 	struct ct_perfetto *perfetto = ct_perfetto_new(file, 0, 1);
-	struct ct_chart_sink sink = ct_perfetto_sink(perfetto);
-	struct ct_chart_arg args[CT_CHART_ARGS];
-	struct ct_chart_slice slice = {
-		.track = 1, .name = 1, .args = args, .n_args = CT_CHART_ARGS
+	struct ct_timeline_sink sink = ct_perfetto_sink(perfetto);
+	struct ct_timeline_arg args[CT_TIMELINE_ARGS];
+	struct ct_timeline_slice slice = {
+		.track = 1, .name = 1, .args = args, .n_args = CT_TIMELINE_ARGS
 	};
 	struct ct_perfetto_size size;
 	uint64_t n = 0;
@@ -244,8 +244,8 @@ static void the_writer_stops_at_its_limit(void **unused)
 	assert_non_null(file);
 	assert_int_equal(ct_texts_init(&texts), CT_OK);
 	assert_int_equal(ct_texts_add(&texts, "slice"), 1);
-	for (unsigned i = 0; i < CT_CHART_ARGS; i++)
-		args[i] = (struct ct_chart_arg){ .type = CT_VALUE_INT, .i = -1 };
+	for (unsigned i = 0; i < CT_TIMELINE_ARGS; i++)
+		args[i] = (struct ct_timeline_arg){ .type = CT_VALUE_INT, .i = -1 };
 	assert_int_equal(sink.begin(sink.arg, &texts, 1, NULL, 0), CT_OK);
 	for (; st == CT_OK && n < 10000000; n++) {
 		slice.begin_ns = slice.end_ns = n;

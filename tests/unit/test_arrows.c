@@ -29,7 +29,7 @@ struct drawn {
 static struct drawn drawn;
 
 static int begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
-		 const struct ct_chart_fact *facts, size_t n)
+		 const struct ct_timeline_fact *facts, size_t n)
 {
 	(void)arg;
 	(void)begin_unix_ns;
@@ -39,7 +39,7 @@ static int begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns
 	return 0;
 }
 
-static int track(void *arg, const struct ct_chart_track *t)
+static int track(void *arg, const struct ct_timeline_track *t)
 {
 	(void)arg;
 	if (t->id < 64)
@@ -47,7 +47,7 @@ static int track(void *arg, const struct ct_chart_track *t)
 	return 0;
 }
 
-static int64_t number(const struct ct_chart_slice *slice, enum ct_chart_key key)
+static int64_t number(const struct ct_timeline_slice *slice, enum ct_timeline_key key)
 {
 	for (unsigned i = 0; i < slice->n_args; i++) {
 		if (slice->args[i].key == key)
@@ -56,7 +56,7 @@ static int64_t number(const struct ct_chart_slice *slice, enum ct_chart_key key)
 	return -1;
 }
 
-static int slice(void *arg, const struct ct_chart_slice *s)
+static int slice(void *arg, const struct ct_timeline_slice *s)
 {
 	const char *name = ct_texts_get(drawn.texts, s->name);
 	uint64_t flow = s->flows[1];
@@ -113,25 +113,25 @@ static void each_send_is_joined_with_its_receive(void **state)
 				   .step_ms = 5,
 				   .noise = 0.1,
 				   .transfer_us = 50 };
-	const struct ct_chart_sink sink = {
+	const struct ct_timeline_sink sink = {
 		.begin = begin, .track = track, .slice = slice, .counter = counter, .end = end
 	};
-	const struct ct_chart_options options = {
+	const struct ct_timeline_options options = {
 		.restart = -1, .to_ns = UINT64_MAX, .max_slices = 100000, .flows = CT_FLOWS_ALL
 	};
 	const char *path = fx_path("run");
-	struct ct_chart_result result;
+	struct ct_timeline_result result;
 	struct ct_err err = { 0 };
-	struct ct_chart *chart;
+	struct ct_timeline *timeline;
 	struct ct_run *run;
 
 	(void)state;
 	ct_report_free(stencil_report(&o, NULL, NULL));
 	assert_int_equal(ct_run_open(&path, 1, NULL, &run, &err), CT_OK);
-	if (ct_chart_open(run, &options, &chart, &result, &err) != CT_OK ||
-	    ct_chart_draw(chart, &sink, &result, &err) != CT_OK)
+	if (ct_timeline_open(run, &options, &timeline, &result, &err) != CT_OK ||
+	    ct_timeline_draw(timeline, &sink, &result, &err) != CT_OK)
 		fail_msg("%s", err.text);
-	ct_chart_close(chart);
+	ct_timeline_close(timeline);
 	ct_run_close(run);
 	assert_int_equal(drawn.messages, RANKS * STEPS * 4);
 	assert_int_equal(drawn.n_arrows, RANKS * STEPS * 2);

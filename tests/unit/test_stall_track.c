@@ -133,7 +133,7 @@ static void call_sites_become_frames(void **unused)
 	(void)unused;
 	assert_int_equal(ct_texts_init(&texts), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct ct_chart_frame frame;
+		struct ct_timeline_frame frame;
 
 		ct_frame_of(&texts, cases[i].whose, cases[i].site, &frame);
 		assert_string_equal(ct_texts_get(&texts, frame.function), cases[i].function);
@@ -147,14 +147,14 @@ static void call_sites_become_frames(void **unused)
 /* The innermost is written first, and drawn last. */
 static void call_sites_become_stacks(void **unused)
 {
-	struct ct_chart_frame frames[CT_CHART_FRAMES];
+	struct ct_timeline_frame frames[CT_TIMELINE_FRAMES];
 	struct ct_texts texts;
 	uint8_t n;
 
 	(void)unused;
 	assert_int_equal(ct_texts_init(&texts), 0);
 	n = ct_frames_of(&texts, "a.py:3 f < b.py:4 g < c.py:5 h", frames);
-	assert_int_equal(n, CT_CHART_FRAMES < 3 ? CT_CHART_FRAMES : 3);
+	assert_int_equal(n, CT_TIMELINE_FRAMES < 3 ? CT_TIMELINE_FRAMES : 3);
 	assert_string_equal(ct_texts_get(&texts, frames[0].function), n == 3 ? "h" : "g");
 	assert_string_equal(ct_texts_get(&texts, frames[n - 1].function), "f");
 	assert_int_equal(frames[n - 1].line, 3);
@@ -163,7 +163,7 @@ static void call_sites_become_stacks(void **unused)
 	assert_string_equal(ct_texts_get(&texts, frames[0].function),
 			    "libtorch.so+0x1f2 (build 12ab)");
 	n = ct_frames_of(&texts, "a < b < c < d < e < f < g < h < i", frames);
-	assert_int_equal(n, CT_CHART_FRAMES);
+	assert_int_equal(n, CT_TIMELINE_FRAMES);
 	assert_string_equal(ct_texts_get(&texts, frames[n - 1].function), "a");
 	ct_texts_fini(&texts);
 }

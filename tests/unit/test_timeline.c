@@ -8,18 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/unit/drawn_chart.h"
+#include "tests/unit/drawn_timeline.h"
 #include "tests/unit/fixture.h"
 #include "tools/synth/synth.h"
 
-static const struct ct_chart_options all_of_it = {
+static const struct ct_timeline_options all_of_it = {
 	.restart = -1, .to_ns = UINT64_MAX, .max_slices = 4000000, .flows = CT_FLOWS_BLAME
 };
 
 struct play {
 	struct ct_synth_outcome truth;
 	struct ct_run *run;
-	struct ct_chart *chart;
+	struct ct_timeline *timeline;
 	const struct ct_report *report;
 };
 
@@ -41,12 +41,12 @@ static struct ct_synth_options job_of(const char *workload, int ranks, int hosts
 	return o;
 }
 
-/* Write the run of the job and open its chart. */
+/* Write the run of the job and open its timeline. */
 static void begin(struct play *p, const struct ct_synth_options *job,
-		  const struct ct_chart_options *options)
+		  const struct ct_timeline_options *options)
 {
 	const char *path = fx_path("run");
-	struct ct_chart_result result;
+	struct ct_timeline_result result;
 	struct ct_err err = { 0 };
 	int dirfd;
 
@@ -55,15 +55,15 @@ static void begin(struct play *p, const struct ct_synth_options *job,
 	assert_true(dirfd >= 0);
 	if (ct_synth_write(job, dirfd, &p->truth, &err) != CT_OK ||
 	    ct_run_open(&path, 1, NULL, &p->run, &err) != CT_OK ||
-	    ct_chart_open(p->run, options, &p->chart, &result, &err) != CT_OK)
+	    ct_timeline_open(p->run, options, &p->timeline, &result, &err) != CT_OK)
 		fail_msg("%s: %s", job->job.name, err.text);
 	close(dirfd);
-	p->report = ct_chart_report(p->chart);
+	p->report = ct_timeline_report(p->timeline);
 }
 
 static void end(struct play *p)
 {
-	ct_chart_close(p->chart);
+	ct_timeline_close(p->timeline);
 	ct_run_close(p->run);
 	ct_synth_outcome_free(&p->truth);
 	assert_int_equal(fx_teardown(NULL), 0);
@@ -82,7 +82,7 @@ static const struct ct_finding *straggler_of(const struct ct_report *report)
 /* ---- exposed communication ---- */
 
 /* The lengths of a rank's slices of its own; they follow each other. */
-static uint64_t exposed_of(const struct drawn_chart *d, int rank, uint64_t *stalls)
+static uint64_t exposed_of(const struct drawn_timeline *d, int rank, uint64_t *stalls)
 {
 	uint64_t sum = 0, reached = 0;
 
@@ -126,11 +126,11 @@ static void exposed_slices_add_up_to_the_report_and_the_truth(void **unused)
 	for (size_t j = 0; j < sizeof(jobs) / sizeof(jobs[0]); j++) {
 		const struct ct_synth_options o = job_of(jobs[j].workload, 8, jobs[j].hosts,
 							 jobs[j].fault);
-		struct play p = { .chart = NULL };
-		struct drawn_chart d;
+		struct play p = { .timeline = NULL };
+		struct drawn_timeline d;
 
 		begin(&p, &o, &all_of_it);
-		drawn_chart(p.chart, &d);
+		drawn_timeline(p.timeline, &d);
 		for (int r = 0; r < o.job.ranks; r++) {
 			const struct ct_report_rank *rank = &p.report->ranks[r];
 			uint64_t stalls, got = exposed_of(&d, r, &stalls);
@@ -152,14 +152,14 @@ static void exposed_slices_add_up_to_the_report_and_the_truth(void **unused)
 static void what_is_not_known_is_not_drawn_and_said(void **unused)
 {
 	struct ct_synth_options o = job_of("ddp", 4, 1, NULL);
-	struct play p = { .chart = NULL };
-	struct drawn_chart d;
+	struct play p = { .timeline = NULL };
+	struct drawn_timeline d;
 	int told = 0;
 
 	(void)unused;
 	o.timing = CT_SYNTH_OFF;
 	begin(&p, &o, &all_of_it);
-	drawn_chart(p.chart, &d);
+	drawn_timeline(p.timeline, &d);
 	for (size_t i = 0; i < d.n_slices; i++)
 		assert_int_not_equal(d.slices[i].category, CT_CATEGORY_EXPOSED);
 	for (size_t t = 0; t < d.n_tracks; t++) {
@@ -175,7 +175,7 @@ static void what_is_not_known_is_not_drawn_and_said(void **unused)
 /* ---- arrows ---- */
 
 /* The slice, with what is around it, that an arrow from one who waited begins at. */
-static const struct drawn_slice *start_of(const struct drawn_chart *d, uint64_t arrow,
+static const struct drawn_slice *start_of(const struct drawn_timeline *d, uint64_t arrow,
 					  const struct drawn_slice **around)
 {
 	const struct drawn_slice *found = NULL, *outer = NULL;
@@ -197,13 +197,13 @@ static const struct drawn_slice *start_of(const struct drawn_chart *d, uint64_t 
 static void arrows_accuse_the_planted_rank(int hosts)
 {
 	const struct ct_synth_options o = job_of("ddp", 8, hosts, "slow-rank:rank=3,pct=20");
-	struct play p = { .chart = NULL };
+	struct play p = { .timeline = NULL };
 	const struct ct_finding *finding;
 	unsigned arrows = 0, accused = 0;
-	struct drawn_chart d;
+	struct drawn_timeline d;
 
 	begin(&p, &o, &all_of_it);
-	drawn_chart(p.chart, &d);
+	drawn_timeline(p.timeline, &d);
 	finding = straggler_of(p.report);
 	assert_non_null(finding);
 	assert_int_equal(finding->ranks[0], 3);
@@ -250,18 +250,18 @@ static void arrows_do_so_across_hosts(void **unused)
 
 static void no_rank_is_accused_without_a_finding(void **unused)
 {
-	struct ct_chart_options options = all_of_it;
+	struct ct_timeline_options options = all_of_it;
 
 	(void)unused;
 	for (int blamed = 0; blamed < 2; blamed++) {
 		const struct ct_synth_options o = job_of("ddp", 8, 1,
 							 blamed ? "slow-rank:rank=3,pct=20" : NULL);
-		struct play p = { .chart = NULL };
-		struct drawn_chart d;
+		struct play p = { .timeline = NULL };
+		struct drawn_timeline d;
 
 		options.flows = blamed ? CT_FLOWS_LAUNCH : CT_FLOWS_BLAME;
 		begin(&p, &o, &options);
-		drawn_chart(p.chart, &d);
+		drawn_timeline(p.timeline, &d);
 		assert_int_equal(straggler_of(p.report) != NULL, blamed);
 		for (size_t i = 0; i < d.n_slices; i++)
 			assert_int_equal(d.slices[i].n_ends, 0);
@@ -276,12 +276,12 @@ static void findings_stand_on_the_ranks_that_they_name(void **unused)
 {
 	const struct ct_synth_options o = job_of("ddp", 8, 1, "slow-rank:rank=3,pct=20");
 	unsigned own = 0, named = 0, of_own_track = 0;
-	struct play p = { .chart = NULL };
-	struct drawn_chart d;
+	struct play p = { .timeline = NULL };
+	struct drawn_timeline d;
 
 	(void)unused;
 	begin(&p, &o, &all_of_it);
-	drawn_chart(p.chart, &d);
+	drawn_timeline(p.timeline, &d);
 	for (size_t i = 0; i < p.report->n_findings; i++)
 		named += (unsigned)p.report->findings[i].n_ranks;
 	for (size_t i = 0; i < d.n_slices; i++) {
@@ -311,15 +311,15 @@ static void findings_stand_on_the_ranks_that_they_name(void **unused)
 static void one_operation_has_one_colour_on_all_ranks(void **unused)
 {
 	const struct ct_synth_options o = job_of("megatron", 8, 1, NULL);
-	struct ct_chart_options options = all_of_it;
-	struct play p = { .chart = NULL };
-	struct drawn_chart d;
+	struct ct_timeline_options options = all_of_it;
+	struct play p = { .timeline = NULL };
+	struct drawn_timeline d;
 	unsigned compared = 0;
 
 	(void)unused;
 	options.color = CT_COLOR_BY_INSTANCE;
 	begin(&p, &o, &options);
-	drawn_chart(p.chart, &d);
+	drawn_timeline(p.timeline, &d);
 	for (size_t i = 0; i < d.n_slices; i += 97) {
 		const struct drawn_slice *a = &d.slices[i];
 
@@ -349,10 +349,10 @@ static void an_overview_has_the_waits_of_all_ranks_and_the_findings(void **unuse
 {
 	const struct ct_synth_options o = job_of("ddp", 64, 8,
 						 "slow-rank:rank=37,pct=60,from=3,to=19");
-	struct ct_chart_options options = all_of_it;
-	struct play p = { .chart = NULL };
+	struct ct_timeline_options options = all_of_it;
+	struct play p = { .timeline = NULL };
 	const struct ct_finding *f;
-	struct drawn_chart d;
+	struct drawn_timeline d;
 	uint64_t stalls;
 	int named = 0;
 
@@ -361,8 +361,8 @@ static void an_overview_has_the_waits_of_all_ranks_and_the_findings(void **unuse
 	begin(&p, &o, &options);
 	f = straggler_of(p.report);
 	assert_non_null(f);
-	assert_int_equal(ct_chart_kind(p.chart), CT_CHART_OVERVIEW);
-	drawn_chart(p.chart, &d);
+	assert_int_equal(ct_timeline_kind(p.timeline), CT_TIMELINE_OVERVIEW);
+	drawn_timeline(p.timeline, &d);
 	assert_true(d.n_slices <= options.max_slices);
 	assert_int_equal(d.result.ranks, 64);
 	for (int r = 0; r < o.job.ranks; r++)
@@ -384,16 +384,16 @@ static void an_overview_has_the_waits_of_all_ranks_and_the_findings(void **unuse
 static void an_overview_has_a_group_for_each_rank(void **unused)
 {
 	struct ct_synth_options o = job_of("ddp", 64, 8, "missing:rank=41,op=60");
-	struct ct_chart_options options = all_of_it;
-	struct play p = { .chart = NULL };
+	struct ct_timeline_options options = all_of_it;
+	struct play p = { .timeline = NULL };
 	unsigned groups = 0;
-	struct drawn_chart d;
+	struct drawn_timeline d;
 
 	(void)unused;
 	o.per_process = 4;
 	options.max_slices = 8000;
 	begin(&p, &o, &options);
-	drawn_chart(p.chart, &d);
+	drawn_timeline(p.timeline, &d);
 	for (size_t t = 0; t < d.n_tracks; t++)
 		groups += d.tracks[t].rank >= 0;
 	assert_int_equal(groups, 64);
@@ -404,14 +404,14 @@ static void an_overview_has_a_group_for_each_rank(void **unused)
 static void a_run_that_fits_is_drawn_whole(void **unused)
 {
 	const struct ct_synth_options o = job_of("ddp", 4, 1, NULL);
-	struct ct_chart_options options = all_of_it;
-	struct play p = { .chart = NULL };
-	struct drawn_chart d;
+	struct ct_timeline_options options = all_of_it;
+	struct play p = { .timeline = NULL };
+	struct drawn_timeline d;
 
 	(void)unused;
 	begin(&p, &o, &options);
-	assert_int_equal(ct_chart_kind(p.chart), CT_CHART_WHOLE);
-	drawn_chart(p.chart, &d);
+	assert_int_equal(ct_timeline_kind(p.timeline), CT_TIMELINE_WHOLE);
+	drawn_timeline(p.timeline, &d);
 	assert_int_equal(d.result.cut, 0);
 	drawn_free(&d);
 	end(&p);

@@ -69,20 +69,20 @@ static int prepare(struct open_request *request, struct ct_timeline_file *file,
 	int code;
 
 	if (ct_timeline_is_file(path)) {
-		code = ct_timeline_take(file, path);
+		code = ct_timeline_file_take(file, path);
 	} else {
 		code = ct_open_run("open", &request->args.paths, &run);
 		if (!code)
-			code = ct_timeline_draw(file, &request->args.paths, run);
+			code = ct_timeline_file_draw(file, &request->args.paths, run);
 	}
-	if (!code && file->chart)
-		finding = choose(ct_chart_report(file->chart), file->bounds, &range);
+	if (!code && file->timeline)
+		finding = choose(ct_timeline_report(file->timeline), file->bounds, &range);
 	*link = code ? NULL : ct_deep_link(memory, request->serve.port, range, finding);
 	if (!code && !*link) {
 		ct_say("cannot make the link: %s", ct_status_text(CT_NOMEM));
 		code = CT_CODE_FAILED;
 	}
-	ct_timeline_forget(file);
+	ct_timeline_file_forget(file);
 	ct_run_close(run);
 	return code;
 }
@@ -160,7 +160,7 @@ int ct_cmd_open(int argc, char **argv)
 		code = serve(&request, link);
 	}
 out:
-	ct_timeline_close(&file);
+	ct_timeline_file_close(&file);
 	ct_arena_free(memory);
 	ct_cli_fini(&request.args);
 	return code;

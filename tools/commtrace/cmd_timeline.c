@@ -6,14 +6,14 @@
 int ct_cmd_timeline(int argc, char **argv)
 {
 	struct ct_run *run = NULL;
-	struct ct_timeline_request timeline;
-	int code = ct_timeline_options(&timeline, argc, argv);
+	struct ct_timeline_request request;
+	int code = ct_timeline_request_read(&request, argc, argv);
 
 	if (code < 0)
-		code = ct_open_run("timeline", &timeline.args.paths, &run);
+		code = ct_open_run("timeline", &request.args.paths, &run);
 	if (run && !code)
-		code = ct_timeline_write(&timeline, run);
+		code = ct_timeline_write(&request, run);
 	ct_run_close(run);
-	ct_timeline_options_fini(&timeline);
+	ct_timeline_request_fini(&request);
 	return code;
 }

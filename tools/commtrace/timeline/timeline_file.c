@@ -43,7 +43,7 @@ static int is_timeline(int fd)
 	       (head[0] == 0x0a || (head[0] == 0x1f && head[1] == 0x8b));
 }
 
-int ct_timeline_take(struct ct_timeline_file *file, const char *path)
+int ct_timeline_file_take(struct ct_timeline_file *file, const char *path)
 {
 	struct stat st;
 
@@ -60,25 +60,25 @@ int ct_timeline_take(struct ct_timeline_file *file, const char *path)
 	return 0;
 }
 
-void ct_timeline_forget(struct ct_timeline_file *file)
+void ct_timeline_file_forget(struct ct_timeline_file *file)
 {
-	ct_chart_close(file->chart);
-	file->chart = NULL;
+	ct_timeline_close(file->timeline);
+	file->timeline = NULL;
 }
 
-void ct_timeline_close(struct ct_timeline_file *file)
+void ct_timeline_file_close(struct ct_timeline_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
-	ct_timeline_forget(file);
+	ct_timeline_file_forget(file);
 }
 
 /* ---- one that is drawn ---- */
 
 /* Looks on while a sink is drawn into: from when to when there is something. */
 struct onlooker {
-	struct ct_chart_sink sink;
+	struct ct_timeline_sink sink;
 	struct ct_deep_range *bounds;
 };
 
@@ -88,26 +88,26 @@ static void see(struct onlooker *o, uint64_t begin_ns, uint64_t end_ns)
 		*o->bounds = (struct ct_deep_range){ begin_ns, begin_ns };
 	if (begin_ns < o->bounds->from_ns)
 		o->bounds->from_ns = begin_ns;
-	if (end_ns != CT_CHART_OPEN && end_ns > o->bounds->to_ns)
+	if (end_ns != CT_TIMELINE_OPEN && end_ns > o->bounds->to_ns)
 		o->bounds->to_ns = end_ns;
 }
 
 static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
-		    const struct ct_chart_fact *facts, size_t n)
+		    const struct ct_timeline_fact *facts, size_t n)
 {
 	const struct onlooker *o = arg;
 
 	return o->sink.begin(o->sink.arg, texts, begin_unix_ns, facts, n);
 }
 
-static int on_track(void *arg, const struct ct_chart_track *track)
+static int on_track(void *arg, const struct ct_timeline_track *track)
 {
 	const struct onlooker *o = arg;
 
 	return o->sink.track(o->sink.arg, track);
 }
 
-static int on_slice(void *arg, const struct ct_chart_slice *slice)
+static int on_slice(void *arg, const struct ct_timeline_slice *slice)
 {
 	struct onlooker *o = arg;
 
@@ -172,20 +172,20 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 	return CT_CODE_FAILED;
 }
 
-static int draw(struct ct_timeline_file *to, FILE *out, struct ct_chart_result *result,
+static int draw(struct ct_timeline_file *to, FILE *out, struct ct_timeline_result *result,
 		struct ct_err *err)
 {
 	struct ct_perfetto *perfetto = ct_perfetto_new(out, CT_PERFETTO_LEVEL,
 						       ct_open_threads(NULL));
 	struct onlooker onlooker = { .bounds = &to->bounds };
-	const struct ct_chart_sink sink = { on_begin,	on_track, on_slice,
-					    on_counter, on_end,	  &onlooker };
+	const struct ct_timeline_sink sink = { on_begin,   on_track, on_slice,
+					       on_counter, on_end,   &onlooker };
 	struct ct_perfetto_size size;
 	int st = CT_NOMEM;
 
 	if (perfetto) {
 		onlooker.sink = ct_perfetto_sink(perfetto);
-		st = ct_chart_draw(to->chart, &sink, result, err);
+		st = ct_timeline_draw(to->timeline, &sink, result, err);
 	}
 	st = st ?: ct_perfetto_check(perfetto, &size, err);
 	if (st == CT_OK && fflush(out) != 0)
@@ -195,24 +195,24 @@ static int draw(struct ct_timeline_file *to, FILE *out, struct ct_chart_result *
 	return st;
 }
 
-static void say_kind(const struct ct_chart *chart)
+static void say_kind(const struct ct_timeline *timeline)
 {
-	if (ct_chart_kind(chart) != CT_CHART_OVERVIEW)
+	if (ct_timeline_kind(timeline) != CT_TIMELINE_OVERVIEW)
 		return;
 	ct_warn("the run holds more than %u slices: this is an overview of it", SLICES);
 	ct_hint("'commtrace timeline' draws any part in full");
 }
 
-int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths,
-		     const struct ct_run *run)
+int ct_timeline_file_draw(struct ct_timeline_file *file, const struct ct_paths *paths,
+			  const struct ct_run *run)
 {
-	/* the chart keeps them */
-	static struct ct_chart_options options = { .restart = -1,
-						   .to_ns = UINT64_MAX,
-						   .max_slices = SLICES,
-						   .flows = CT_FLOWS_BLAME,
-						   .progress = on_progress };
-	struct ct_chart_result result;
+	/* the timeline keeps them */
+	static struct ct_timeline_options options = { .restart = -1,
+						      .to_ns = UINT64_MAX,
+						      .max_slices = SLICES,
+						      .flows = CT_FLOWS_BLAME,
+						      .progress = on_progress };
+	struct ct_timeline_result result;
 	struct ct_err err = { 0 };
 	FILE *out = open_nameless();
 	int st;
@@ -224,11 +224,11 @@ int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths
 	options.threads = ct_open_threads(NULL);
 	errno = 0;
 	ct_progress_begin("drawing");
-	st = ct_chart_open(run, &options, &file->chart, &result, &err);
+	st = ct_timeline_open(run, &options, &file->timeline, &result, &err);
 	st = st ?: draw(file, out, &result, &err);
 	ct_progress_end();
 	if (st == CT_OK)
-		say_kind(file->chart);
+		say_kind(file->timeline);
 	if (st == CT_IO && !err.text[0])
 		ct_fail(&err, st, "no room for it in $TMPDIR: %s", strerror(errno ? errno : EIO));
 	file->fd = st == CT_OK ? fcntl(fileno(out), F_DUPFD_CLOEXEC, 3) : -1;

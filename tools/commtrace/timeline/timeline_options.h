@@ -14,12 +14,12 @@ struct ct_timeline_request {
 	const char *out_path; /* NULL: standard output */
 	int force, format;
 	struct ct_selection selection;
-	struct ct_chart_options chart;
+	struct ct_timeline_options options;
 };
 
-/* Returns -1 to continue, or the exit status, as ct_cli_parse(). ct_timeline_options_fini() in any
+/* Returns -1 to continue, or the exit status, as ct_cli_parse(). ct_timeline_request_fini() in any
  * case. */
-int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **argv);
-void ct_timeline_options_fini(struct ct_timeline_request *timeline);
+int ct_timeline_request_read(struct ct_timeline_request *request, int argc, char **argv);
+void ct_timeline_request_fini(struct ct_timeline_request *request);
 
 #endif

@@ -23,14 +23,14 @@
 
 #define TOO_LARGE "the file would be larger than 1 GB"
 
-static const struct ct_chart_result no_result = { .missing_rank = -1 };
+static const struct ct_timeline_result no_result = { .missing_rank = -1 };
 
 /* What is under way. */
 struct writing {
-	const struct ct_timeline_request *timeline;
-	struct ct_chart *chart;
+	const struct ct_timeline_request *request;
+	struct ct_timeline *timeline;
 	struct ct_out out;
-	struct ct_chart_result result;
+	struct ct_timeline_result result;
 	struct ct_perfetto_size size;
 };
 
@@ -55,10 +55,10 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
 /* ---- what is said ---- */
 
 /* Why nothing came of it, and what to do. */
-static int say_failure(const struct ct_timeline_request *timeline, int status,
-		       const struct ct_chart_result *result, const struct ct_err *err)
+static int say_failure(const struct ct_timeline_request *request, int status,
+		       const struct ct_timeline_result *result, const struct ct_err *err)
 {
-	ct_say("cannot write the timeline of %s: %s", timeline->args.paths.path[0],
+	ct_say("cannot write the timeline of %s: %s", request->args.paths.path[0],
 	       err->text[0] ? err->text : ct_status_text(status));
 	if (result->missing_rank >= 0)
 		ct_hint("'commtrace info' lists the ranks");
@@ -71,15 +71,15 @@ static int say_failure(const struct ct_timeline_request *timeline, int status,
 
 static void say_limits(const struct writing *w)
 {
-	const struct ct_chart_result *result = &w->result;
-	uint64_t most = w->timeline->chart.max_slices;
+	const struct ct_timeline_result *result = &w->result;
+	uint64_t most = w->request->options.max_slices;
 
 	if (result->cut) {
 		ct_warn("only the run from %s on is in the file: %" PRIu64 " slices are the limit",
 			ct_prose_ns(result->from_ns).s, most);
 		ct_hint("--window and --ranks choose another part, --max-slices allows more");
 	}
-	if (ct_chart_kind(w->chart) == CT_CHART_OVERVIEW) {
+	if (ct_timeline_kind(w->timeline) == CT_TIMELINE_OVERVIEW) {
 		ct_warn("the run is more than a file may hold (%" PRIu64
 			" slices, 1 GB): this is an overview of it",
 			most);
@@ -101,18 +101,18 @@ static void say_limits(const struct writing *w)
 
 static void say_done(const struct writing *w)
 {
-	const struct ct_chart_result *result = &w->result;
-	const char *path = w->timeline->out_path;
+	const struct ct_timeline_result *result = &w->result;
+	const char *path = w->request->out_path;
 	char plain[PATH_MAX];
 
-	if (w->timeline->format != CT_TIMELINE_PFTRACE || !path || strcmp(path, "-") == 0)
+	if (w->request->format != CT_TIMELINE_PFTRACE || !path || strcmp(path, "-") == 0)
 		return;
 	ct_text_clean(plain, sizeof(plain), path, strlen(path));
 	printf("timeline of %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64 " in flight), %" PRIu64
 	       " arrows, %s into %s%s\n",
 	       result->ranks, result->slices, result->unfinished, result->flows,
 	       ct_prose_bytes(w->size.bytes).s, plain,
-	       ct_chart_kind(w->chart) == CT_CHART_OVERVIEW ? ", an overview" : "");
+	       ct_timeline_kind(w->timeline) == CT_TIMELINE_OVERVIEW ? ", an overview" : "");
 	puts("open it at https://ui.perfetto.dev");
 }
 
@@ -123,13 +123,13 @@ static int draw(struct writing *w, struct ct_err *err)
 {
 	struct ct_perfetto *perfetto = NULL;
 	struct ct_tuples *tuples = NULL;
-	struct ct_chart_sink sink = { 0 };
+	struct ct_timeline_sink sink = { 0 };
 	int status = CT_NOMEM;
 
 	w->result = no_result;
-	if (w->timeline->format == CT_TIMELINE_PFTRACE)
+	if (w->request->format == CT_TIMELINE_PFTRACE)
 		perfetto = ct_perfetto_new(w->out.file, CT_PERFETTO_LEVEL,
-					   w->timeline->chart.threads);
+					   w->request->options.threads);
 	else
 		tuples = ct_tuples_new(w->out.file);
 	if (perfetto)
@@ -137,7 +137,7 @@ static int draw(struct writing *w, struct ct_err *err)
 	else if (tuples)
 		sink = ct_tuples_sink(tuples);
 	if (perfetto || tuples)
-		status = ct_chart_draw(w->chart, &sink, &w->result, err);
+		status = ct_timeline_draw(w->timeline, &sink, &w->result, err);
 	ct_progress_end();
 	if (status == CT_OK && perfetto)
 		status = ct_perfetto_check(perfetto, &w->size, err);
@@ -161,23 +161,23 @@ static int begin_anew(struct writing *w, struct ct_err *err)
 {
 	ct_out_drop(&w->out);
 	*err = (struct ct_err){ 0 };
-	return ct_out_open(&w->out, w->timeline->out_path, w->timeline->force);
+	return ct_out_open(&w->out, w->request->out_path, w->request->force);
 }
 
 /* The run is read, the file is open. Returns an exit status. */
-static int write_chart(struct writing *w)
+static int write_timeline(struct writing *w)
 {
 	struct ct_err err = { 0 };
 	int status, code;
 
 	errno = 0;
 	status = draw(w, &err);
-	if (status == CT_FULL && ct_chart_kind(w->chart) == CT_CHART_WHOLE &&
-	    !w->timeline->chart.keeps_end && is_regular(w->timeline->out_path)) {
+	if (status == CT_FULL && ct_timeline_kind(w->timeline) == CT_TIMELINE_WHOLE &&
+	    !w->request->options.keeps_end && is_regular(w->request->out_path)) {
 		code = begin_anew(w, &err);
 		if (code)
 			return code;
-		status = ct_chart_summarize(w->chart, &err) ?: draw(w, &err);
+		status = ct_timeline_summarize(w->timeline, &err) ?: draw(w, &err);
 	}
 	if (ferror(w->out.file)) {
 		w->out.error = errno;
@@ -185,7 +185,7 @@ static int write_chart(struct writing *w)
 	}
 	if (status != CT_OK) {
 		ct_out_drop(&w->out);
-		return say_failure(w->timeline, status, &w->result, &err);
+		return say_failure(w->request, status, &w->result, &err);
 	}
 	say_limits(w);
 	code = ct_out_close(&w->out);
@@ -194,28 +194,28 @@ static int write_chart(struct writing *w)
 	return code;
 }
 
-int ct_timeline_write(struct ct_timeline_request *timeline, const struct ct_run *run)
+int ct_timeline_write(struct ct_timeline_request *request, const struct ct_run *run)
 {
-	struct writing w = { .timeline = timeline };
-	struct ct_chart_result result;
+	struct writing w = { .request = request };
+	struct ct_timeline_result result;
 	struct ct_err err = { 0 };
-	int drawing = 0, code = ct_out_open(&w.out, timeline->out_path, timeline->force), status;
+	int drawing = 0, code = ct_out_open(&w.out, request->out_path, request->force), status;
 
 	if (code)
 		return code;
-	timeline->chart.boot_id = ct_host_boot_id();
-	timeline->chart.reading = on_reading;
-	timeline->chart.progress = on_progress;
-	timeline->chart.progress_arg = &drawing;
+	request->options.boot_id = ct_host_boot_id();
+	request->options.reading = on_reading;
+	request->options.progress = on_progress;
+	request->options.progress_arg = &drawing;
 	ct_progress_begin("analyzing");
-	status = ct_chart_open(run, &timeline->chart, &w.chart, &result, &err);
+	status = ct_timeline_open(run, &request->options, &w.timeline, &result, &err);
 	if (status == CT_OK) {
-		code = write_chart(&w);
+		code = write_timeline(&w);
 	} else {
 		ct_progress_end();
 		ct_out_drop(&w.out);
-		code = say_failure(timeline, status, &result, &err);
+		code = say_failure(request, status, &result, &err);
 	}
-	ct_chart_close(w.chart);
+	ct_timeline_close(w.timeline);
 	return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/drawn_chart.h"
+#include "tests/unit/drawn_timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "tests/unit/fixture.h"
 
 static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
-		    const struct ct_chart_fact *facts, size_t n)
+		    const struct ct_timeline_fact *facts, size_t n)
 {
-	struct drawn_chart *d = arg;
+	struct drawn_timeline *d = arg;
 
 	(void)begin_unix_ns;
 	/* What is not known is left out. */
@@ -20,9 +20,9 @@ static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix
 	return 0;
 }
 
-static int on_track(void *arg, const struct ct_chart_track *track)
+static int on_track(void *arg, const struct ct_timeline_track *track)
 {
-	struct drawn_chart *d = arg;
+	struct drawn_timeline *d = arg;
 	struct drawn_track *t;
 
 	if (!(d->n_tracks & (d->n_tracks - 1)))
@@ -39,11 +39,11 @@ static int on_track(void *arg, const struct ct_chart_track *track)
 	return 0;
 }
 
-static void copy_frames(const struct drawn_chart *d, const struct ct_chart_slice *slice,
+static void copy_frames(const struct drawn_timeline *d, const struct ct_timeline_slice *slice,
 			struct drawn_slice *s)
 {
 	for (unsigned i = 0; i < slice->n_frames && i < 2; i++) {
-		const struct ct_chart_frame *frame = &slice->frames[i];
+		const struct ct_timeline_frame *frame = &slice->frames[i];
 
 		snprintf(s->frames[i].function, sizeof(s->frames[i].function), "%s",
 			 frame->function ? ct_texts_get(d->texts, frame->function) : "");
@@ -53,9 +53,9 @@ static void copy_frames(const struct drawn_chart *d, const struct ct_chart_slice
 	}
 }
 
-static int on_slice(void *arg, const struct ct_chart_slice *slice)
+static int on_slice(void *arg, const struct ct_timeline_slice *slice)
 {
-	struct drawn_chart *d = arg;
+	struct drawn_timeline *d = arg;
 	struct drawn_slice *s;
 
 	if (!(d->n_slices & (d->n_slices - 1)))
@@ -74,7 +74,7 @@ static int on_slice(void *arg, const struct ct_chart_slice *slice)
 				   .n_frames = slice->n_frames,
 				   .n_args = slice->n_args };
 	snprintf(s->name, sizeof(s->name), "%s", ct_texts_get(d->texts, slice->name));
-	assert_true(slice->n_ends <= CT_CHART_LIST && slice->n_args <= CT_CHART_ARGS);
+	assert_true(slice->n_ends <= CT_TIMELINE_LIST && slice->n_args <= CT_TIMELINE_ARGS);
 	if (slice->n_ends)
 		memcpy(s->ends, slice->ends, slice->n_ends * sizeof(*s->ends));
 	copy_frames(d, slice, s);
@@ -102,27 +102,26 @@ static int on_end(void *arg)
 	return 0;
 }
 
-void drawn_chart(struct ct_chart *chart, struct drawn_chart *drawn)
+void drawn_timeline(struct ct_timeline *timeline, struct drawn_timeline *drawn)
 {
-	const struct ct_chart_sink sink = {
-		on_begin, on_track, on_slice, on_counter, on_end, drawn
-	};
+	const struct ct_timeline_sink sink = { on_begin,   on_track, on_slice,
+					       on_counter, on_end,   drawn };
 	struct ct_err err = { 0 };
 
-	*drawn = (struct drawn_chart){ 0 };
-	if (ct_chart_draw(chart, &sink, &drawn->result, &err) != CT_OK)
+	*drawn = (struct drawn_timeline){ 0 };
+	if (ct_timeline_draw(timeline, &sink, &drawn->result, &err) != CT_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(drawn->result.slices, drawn->n_slices);
 }
 
-void drawn_free(struct drawn_chart *drawn)
+void drawn_free(struct drawn_timeline *drawn)
 {
 	free(drawn->tracks);
 	free(drawn->slices);
-	*drawn = (struct drawn_chart){ 0 };
+	*drawn = (struct drawn_timeline){ 0 };
 }
 
-uint64_t drawn_number(const struct drawn_slice *slice, enum ct_chart_key key)
+uint64_t drawn_number(const struct drawn_slice *slice, enum ct_timeline_key key)
 {
 	for (unsigned i = 0; i < slice->n_args; i++) {
 		if (slice->args[i].key == key)
@@ -131,7 +130,7 @@ uint64_t drawn_number(const struct drawn_slice *slice, enum ct_chart_key key)
 	return UINT64_MAX;
 }
 
-const char *drawn_text(const struct drawn_slice *slice, enum ct_chart_key key)
+const char *drawn_text(const struct drawn_slice *slice, enum ct_timeline_key key)
 {
 	for (unsigned i = 0; i < slice->n_args; i++) {
 		if (slice->args[i].key == key)
