@@ -40,9 +40,9 @@ works() {
 	[ -s "$root$prefix/share/man/man1/commtrace-report.1" ] || { echo "no manual page"; return 1; }
 	[ -s "$root$prefix/share/bash-completion/completions/commtrace" ] || { echo "no completion"; return 1; }
 	if [ -e "$build/bin/commtrace-stacks" ]; then
-		# until the new process is asleep
-		inside sh -c 'sleep 99 & for _ in $(seq 50); do '"$commtrace"' stacks $! >/stacks && ! grep -q nanosleep /stacks || break; sleep 0.1; done; cat /stacks' >"$work/stacks"
-		grep -q 'nanosleep (libc' "$work/stacks" || { cat "$work/stacks"; echo "no stack of sleep"; return 1; }
+		# until the new process is asleep; before, it has the command line of the shell
+		inside sh -c 'sleep 99 & for _ in $(seq 50); do '"$commtrace"' stacks $! >/stacks && ! grep -q "[n]anosleep (libc" /stacks || break; sleep 0.1; done; cat /stacks' >"$work/stacks"
+		grep -q '[n]anosleep (libc' "$work/stacks" || { cat "$work/stacks"; echo "no stack of sleep"; return 1; }
 	fi
 	inside "$commtrace" version --build | grep -q '^libraries .*zstd' || { echo "version --build names no libraries"; return 1; }
 	echo "$3: $(inside "$commtrace" version)"
