@@ -72,7 +72,7 @@ def every(report):
                 walk(f"{key}.{index}", item)
         elif is_number(value):
             plain.update({str(value), f"{value:.3g}"})
-            if key in ("what_if.s", "what_if.s_err"): # in a sentence with its error
+            if key in ("what_if.s", "what_if.s_err"):  # in a sentence with its error
                 plain.add(f"{value:.3f}")
             asked.add((unit(report, key) or "count", abs(value)))
         elif isinstance(value, str) and last(key) == "comm":
