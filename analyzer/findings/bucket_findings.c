@@ -5,6 +5,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/overlap_findings.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/overlap/buckets.h"
 #include "analyzer/overlap/study.h"
 #include "trace/ops.h"
@@ -32,13 +33,6 @@ static int speed_of(const struct ct_report *report, const struct ct_buckets *b,
 		return 1;
 	}
 	return 0;
-}
-
-static const char *cause_of(enum ct_bucket_problem problem)
-{
-	return problem == CT_BUCKETS_TOO_SMALL
-		       ? "buckets are so small that latency is more than a fifth of each transfer"
-		       : "the last bucket is long, and the stream was idle for as long before it";
 }
 
 static void add(const struct bucket_search *s, const struct ct_buckets *b,
@@ -69,12 +63,10 @@ static void add(const struct bucket_search *s, const struct ct_buckets *b,
 	f->op_name = ct_op_name(b->op);
 	f->begin_at_ns = study->cut[0].begin_ns;
 	f->end_at_ns = study->cut[study->cuts.n - 1].end_ns;
-	f->headline = a->problem == CT_BUCKETS_TOO_SMALL ? "too small" : "the last one is late";
-	f->cause = cause_of(a->problem);
-	f->advice = ct_arena_printf(list->memory,
-				    "try gradient buckets of %.0f MiB (DistributedDataParallel: "
-				    "bucket_cap_mb=%.0f)",
-				    cap, cap);
+	ct_finding_say(list, f,
+		       a->problem == CT_BUCKETS_TOO_SMALL ? CT_OWN_BUCKETS_SMALL
+							  : CT_OWN_BUCKETS_LATE,
+		       CT_WORDS({ "{mib}", ct_arena_printf(list->memory, "%.0f", cap) }));
 	ct_finding_put_comm(list, f, b->comm->hash);
 	ct_finding_put(list, f, "op", "%s", f->op_name);
 	ct_finding_put(list, f, "buckets", "%u", b->n);

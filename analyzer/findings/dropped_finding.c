@@ -6,31 +6,34 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
-/* Advice. Where missing records were not counted, no setting of the recorder is responsible. */
-static const char *advice_on_losses(const struct ct_report *report, struct ct_arena *memory)
+/* What to do, and what is known of the loss. Where missing records were not counted, no setting of
+ * the tracer is responsible. */
+static const char *remedy_of(const struct ct_report *report, struct ct_arena *memory,
+			     struct ct_finding *f)
 {
 	const struct ct_report_process *damaged = NULL;
-	const char *what, *remedy = ct_remedy_text(report);
+	const char *remedy = ct_remedy_text(report);
+	int is_dead;
 
 	for (size_t p = 0; p < report->n_processes && !damaged; p++)
 		damaged = report->processes[p].damage_why ? &report->processes[p] : NULL;
 	if (remedy)
-		return ct_arena_printf(memory, "%s; `commtrace info` has all reasons", remedy);
-	if (damaged) {
-		/* A file that its own machine has cut off by itself is not a bad copy. */
-		what = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes
-			       ? "the process died while writing, and its ring is gone"
-			       : "if the file was copied before the job ended, or incompletely, "
-				 "copy it again";
-		return ct_arena_printf(memory, "%s: %s; what is missing is unknown",
-				       damaged->damage_why, what);
+		return remedy;
+	if (!damaged) {
+		f->note = ct_own_part(memory, CT_PART_UNKNOWN_LOSS, CT_NO_WORDS);
+		return ct_own_part(memory, CT_PART_CHECK_COPIES, CT_NO_WORDS);
 	}
-	return "what is missing is unknown; `commtrace info` has the reasons; check that the files "
-	       "of all hosts were copied completely";
+	/* A file that its own machine has cut off by itself is not a bad copy. */
+	is_dead = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes;
+	f->note = ct_own_part(memory, is_dead ? CT_PART_DIED_WRITING : CT_PART_DAMAGED,
+			      CT_WORDS({ "{damage}", damaged->damage_why }));
+	return ct_own_part(memory, is_dead ? CT_PART_SEE_MISSING_RECORDS : CT_PART_COPY_AGAIN,
+			   CT_NO_WORDS);
 }
 
 void ct_finding_dropped_records(const struct ct_model *model, const struct ct_report *report,
@@ -67,8 +70,6 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 		      : share > 100 * CT_WORTH_REPORTING || unknown ? CT_SEVERITY_WARNING
 								    : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	f->cause = "records are missing; incomplete operations are left out of every judgement";
-	f->advice = advice_on_losses(report, memory);
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	ct_finding_evidence(list, f, "records",
 			    unknown && !report->dropped_records ? NAN
@@ -79,10 +80,15 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 			  : ct_arena_printf(memory, "%llu%s",
 					    (unsigned long long)report->dropped_records,
 					    unknown ? "+" : "");
-	f->headline = ct_arena_printf(memory, "%s records of rank%s %s are missing (%s)",
-				      unknown && !report->dropped_records ? "an unknown number of"
-									  : records,
-				      n == 1 ? "" : "s", n ? ranks : "?", reason);
+	ct_finding_say(
+		list, f, CT_OWN_DROPPED,
+		CT_WORDS({ "{records}",
+			   unknown && !report->dropped_records
+				   ? ct_own_part(memory, CT_PART_UNKNOWN_NUMBER, CT_NO_WORDS)
+				   : records },
+			 { "{ranks}", n ? ct_ranks_words(memory, f->ranks, n, 8)
+					: ct_own_part(memory, CT_PART_UNKNOWN_RANKS, CT_NO_WORDS) },
+			 { "{reason}", reason }, { "{remedy}", remedy_of(report, memory, f) }));
 	ct_finding_put(list, f, "records", "%s", records);
 	ct_finding_put(list, f, "ranks", "%s", n ? ranks : "?");
 	ct_finding_put(list, f, "reason", "%s", reason);

@@ -5,6 +5,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/names.h"
 #include "trace/status.h"
 
@@ -33,19 +34,12 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	ct_finding_evidence(list, f, "timed", 100 * report->run.timed_ratio, "%", NAN);
 	f->severity = dear ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
-	f->cause = dear ? "recording took more of the run than its budget"
-			: "to stay within its budget the tracer left launches untimed";
-	f->advice = dear ? "COMMTRACE_TIMING=host or COMMTRACE_SAMPLE=0.1 costs less"
-			 : "COMMTRACE_BUDGET=off times all of them";
+	ct_finding_say(list, f, dear ? CT_OWN_OVERHEAD : CT_OWN_UNTIMED_LAUNCHES,
+		       CT_WORDS({ "{share}", ct_prose_pct(dear ? report->overhead_pct
+							       : 100 * report->run.timed_ratio)
+						     .s },
+				{ "{ranks}", ct_ranks_words(list->memory, f->ranks, n, 8) }));
 	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);
-	f->headline = dear ? ct_arena_printf(list->memory,
-					     "recording took %s of the run on rank%s %s",
-					     ct_prose_pct(report->overhead_pct).s,
-					     n == 1 ? "" : "s", who)
-			   : ct_arena_printf(
-				     list->memory,
-				     "only %s of the launches were timed, to stay in budget",
-				     ct_prose_pct(100 * report->run.timed_ratio).s);
 	ct_finding_put(list, f, "ranks", "%s", who);
 	ct_finding_put(list, f, "wrappers", "%s", ct_text_pct(report->overhead_pct).s);
 	ct_finding_put(list, f, "promised", "1%%");

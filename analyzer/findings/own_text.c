@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/own_text.h"
+
+#define MOST_WORDS 16u /* size: of a row */
+
+static const struct own_row {
+	const char *headline, *cause, *advice, *command;
+} rows[] = {
+#define OWN(name, headline, cause, advice, command)                                                \
+	[CT_OWN_##name] = { headline, cause, advice, command },
+#include "analyzer/findings/own_texts.def"
+};
+
+static const char *const parts[] = {
+#define PART(name, text) [CT_PART_##name] = text,
+#include "analyzer/findings/own_texts.def"
+};
+
+static void fill(struct ct_arena *memory, const char *pattern, const struct ct_word *words,
+		 size_t n, const char **text)
+{
+	if (!pattern)
+		return;
+	*text = ct_template_fill(memory, pattern, words, n);
+	*text = *text ? *text : "";
+}
+
+void ct_finding_say(struct ct_findings *list, struct ct_finding *f, enum ct_own_row at,
+		    const struct ct_word *words, size_t n)
+{
+	const struct own_row *row = &rows[at];
+	struct ct_word all[MOST_WORDS] = { { "{ssh}", "{ssh}" },
+					   { "{gpu}", "{gpu}" },
+					   { "{run}", "{run}" } };
+	size_t k = 3;
+
+	for (size_t i = 0; i < n && k < MOST_WORDS; i++)
+		all[k++] = words[i];
+	fill(list->memory, row->headline, words, n, &f->headline);
+	fill(list->memory, row->cause, words, n, &f->cause);
+	fill(list->memory, row->advice, words, n, &f->advice);
+	fill(list->memory, row->command, all, k, &f->command);
+}
+
+const char *ct_own_part(struct ct_arena *memory, enum ct_own_part part, const struct ct_word *words,
+			size_t n)
+{
+	const char *text = "";
+
+	fill(memory, parts[part], words, n, &text);
+	return text;
+}
