@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/findings/environment_finding.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/names.h"
 
 /* size: names in the line, and in the cause. */
@@ -44,12 +45,16 @@ static const char *describe(struct ct_arena *memory, const struct ct_report_env_
 	const char *text = d->name;
 
 	for (size_t v = 0; v < d->n_values && v < NAMES_SHOWN; v++) {
-		const char *ranks = ct_ranks_text(memory, d->values[v].ranks, d->values[v].n_ranks,
-						  4);
+		const char *value = d->values[v].value
+					    ? ct_arena_printf(memory, "%.60s", d->values[v].value)
+					    : ct_own_part(memory, CT_PART_NOT_SET, CT_NO_WORDS);
+		const char *ranks = ct_ranks_words(memory, d->values[v].ranks, d->values[v].n_ranks,
+						   4);
 
-		text = ct_arena_printf(memory, "%s%s %.60s on rank%s %s", text, v ? "," : "",
-				       d->values[v].value ? d->values[v].value : "not set",
-				       d->values[v].n_ranks == 1 ? "" : "s", ranks);
+		text = ct_arena_printf(
+			memory, "%s%s %s", text, v ? "," : "",
+			ct_own_part(memory, CT_PART_VALUE_OF_RANKS,
+				    CT_WORDS({ "{value}", value }, { "{ranks}", ranks })));
 	}
 	return text;
 }
@@ -97,13 +102,13 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 	odd_ranks(&report->environment, ranks, report->n_ranks, &n_ranks);
 	f->severity = severity;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	f->cause = cause;
-	f->advice = "make them equal, or know why they differ: environment in `commtrace info`";
 	ct_finding_ranks(list, f, ranks, n_ranks);
 	ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN);
 	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	f->headline = ct_arena_printf(memory, "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
-	ct_finding_put(list, f, "names", "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
+	names = ct_arena_printf(memory, "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
+	ct_finding_say(list, f, CT_OWN_ENVIRONMENT_DIFFERS,
+		       CT_WORDS({ "{names}", names }, { "{values}", cause }));
+	ct_finding_put(list, f, "names", "%s", names);
 	ct_finding_put(list, f, "ranks", "%s", text);
 }
 
@@ -138,11 +143,10 @@ static void add_unread(const struct ct_report *report, struct ct_findings *list)
 		if (from->unread[i].is_misspelt)
 			f->severity = CT_SEVERITY_WARNING;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	f->cause = "no library of NCCL that was loaded contains the name";
-	f->advice = ct_arena_printf(list->memory, "check the spelling, or unset it%s", instead);
+	ct_finding_say(list, f, CT_OWN_NOT_READ,
+		       CT_WORDS({ "{names}", names }, { "{instead}", instead }));
 	ct_finding_ranks(list, f, from->unread[0].ranks, from->unread[0].n_ranks);
 	ct_finding_evidence(list, f, "settings_not_read", (double)from->n_unread, "count", NAN);
-	f->headline = ct_arena_printf(list->memory, "NCCL does not read %s", names);
 	ct_finding_put(list, f, "names", "%s", names);
 }
 

@@ -6,6 +6,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/transport.h"
 #include "analyzer/model/model.h"
@@ -124,14 +125,11 @@ static void add_finding(const struct ct_model *model, const struct ailing *a,
 				       : CT_CONFIDENCE_LOW;
 	f->begin_at_ns = a->host->begin_at_ns;
 	f->end_at_ns = a->host->end_at_ns;
-	f->cause = ct_arena_printf(
-		list->memory, "port %s of %s counted errors%s", a->port->name, host,
-		a->severity == CT_SEVERITY_CRITICAL ? ", and its link went down" : "");
-	f->headline = ct_arena_printf(list->memory, "port %s of %s counted %s errors in %s",
-				      a->port->name, host, ct_text_count(a->errors).s,
-				      ct_prose_ns(a->host->sampled_ns).s);
-	f->advice = "check the cable, the transceiver and the switch port; the counters are the "
-		    "host's, whatever used the port";
+	ct_finding_say(list, f,
+		       a->severity == CT_SEVERITY_CRITICAL ? CT_OWN_PORT_DOWN : CT_OWN_PORT_ERRORS,
+		       CT_WORDS({ "{port}", a->port->name }, { "{host}", host },
+				{ "{n}", ct_text_count(a->errors).s },
+				{ "{time}", ct_prose_ns(a->host->sampled_ns).s }));
 	f->command = a->port->is_ib
 			     ? "{ssh}ibqueryerrors"
 			     : ct_arena_printf(list->memory, "{ssh}ethtool -S %s", a->port->name);

@@ -7,6 +7,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/link_findings.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/slow_ops.h"
 #include "analyzer/model/model.h"
@@ -210,42 +211,37 @@ static void put_who(const struct link_finding *m, const struct ct_cause *cause,
 	}
 }
 
-static const char *cause_text(const struct link_finding *m, const struct ct_cause *cause)
+static enum ct_own_row row_of(const struct link_finding *m, const struct ct_cause *cause)
 {
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
-	int is_edge = t->is_edge && m->n_paths == 1;
 
-	if (is_edge)
-		return "its messages are much slower than those of others as far apart";
+	if (t->is_edge && m->n_paths == 1)
+		return cause->is_exact ? CT_OWN_SLOW_MESSAGES : CT_OWN_SLOW_MESSAGES_OF_SOME;
 	if (cause->kind == CT_CAUSE_LINK)
-		return cause->is_exact
-			       ? "slow between these two, which are as fast as others elsewhere"
-			       : "UNRESOLVED: a link between members, each of which is as fast as "
-				 "others elsewhere";
-	if (cause->is_exact)
-		return "every communicator with it is slow, and the others are fast without it";
-	return "the communicator is slow, and no other one clears any of these members";
+		return cause->is_exact ? CT_OWN_SLOW_LINK : CT_OWN_SLOW_LINK_OF_SOME;
+	return cause->is_exact ? CT_OWN_SLOW_MEMBER : CT_OWN_SLOW_MEMBER_OF_SOME;
 }
 
-/* The next step for the user. In a ring each member has two neighbors, which NCCL chooses. */
-static const char *advice_of(const struct link_finding *m, const struct ct_cause *cause,
-			     const struct ct_finding *f)
+/* The cause, and the next step for the user. In a ring each member has two neighbors, which NCCL
+ * chooses. */
+static void say_cause(const struct link_finding *m, const struct ct_cause *cause,
+		      struct ct_finding *f)
 {
-	const char *ranks = ct_ranks_text(m->list->memory, f->ranks, f->n_ranks, 8);
-	const char *what = m->between_hosts ? "network card, cable, switch port"
-			   : m->on_gpu	    ? "NVLink, PCIe, switch"
-					    : "cores, memory, other load";
+	struct ct_arena *memory = m->list->memory;
+	enum ct_own_part parts = m->between_hosts ? CT_PART_LINK_NETWORK
+				 : m->on_gpu	  ? CT_PART_LINK_GPU
+						  : CT_PART_LINK_HOST;
+	const char *ranks = ct_ranks_words(memory, f->ranks, f->n_ranks, 8), * or = "";
 
-	if (!cause->is_exact)
-		return ct_arena_printf(
-			m->list->memory,
-			"test pairs of ranks %s separately (%s)%s: one of them or a link between "
-			"them is slow; their ring order is unknown",
-			ranks, what, m->on_gpu ? ", or trace with NCCL's profiler plugin" : "");
-	return ct_arena_printf(m->list->memory, "look at the %s of rank%s %s%s%s", what,
-			       f->n_ranks == 1 ? "" : "s", ranks,
-			       cause->kind == CT_CAUSE_LINK ? " and what lies between" : "",
-			       m->on_gpu ? ": low bandwidth, or its kernels wait for SMs" : "");
+	if (cause->is_exact && cause->kind == CT_CAUSE_LINK)
+		ranks = ct_own_part(memory, CT_PART_LINK_BETWEEN, CT_WORDS({ "{ranks}", ranks }));
+	if (m->on_gpu)
+		or = ct_own_part(memory,
+				 cause->is_exact ? CT_PART_LINK_OR_SMS : CT_PART_LINK_OR_PLUGIN,
+				 CT_NO_WORDS);
+	ct_finding_say(m->list, f, row_of(m, cause),
+		       CT_WORDS({ "{parts}", ct_own_part(memory, parts, CT_NO_WORDS) },
+				{ "{ranks}", ranks }, { "{or}", or }));
 }
 
 static const char *command_of(const struct link_finding *m)
@@ -328,8 +324,7 @@ static int find_cause(struct link_finding *m, const struct ct_cause *cause)
 	suspect_slots(m, cause, f);
 	set_evidence(m, cause, f);
 	f->confidence = confidence_of(m, cause);
-	f->cause = cause_text(m, cause);
-	f->advice = advice_of(m, cause, f);
+	say_cause(m, cause, f);
 	f->command = command_of(m);
 	s = &m->links->comparison.of[m->path->track];
 	put_who(m, cause, f);
@@ -360,10 +355,7 @@ static void find_slow_ops(struct link_finding *m, uint32_t track, const struct c
 		return;
 	}
 	f->confidence = CT_CONFIDENCE_LOW;
-	f->cause = "its transfers became slow after all ranks had arrived: the link, other traffic "
-		   "on it, or a kernel that waited for SMs";
-	f->advice = "see what else happened at that time: other jobs on the network, link errors, "
-		    "concurrent kernels";
+	ct_finding_say(m->list, f, CT_OWN_SLOW_OP, CT_NO_WORDS);
 	ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN);
 	ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN);
 	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", CT_HARDLY_ANY);

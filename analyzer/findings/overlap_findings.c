@@ -8,6 +8,7 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/overlap_findings.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/report_rows.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/study.h"
@@ -138,12 +139,11 @@ static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
 	set_loss(s, p->pct, p->err_pct,
 		 p->pct > CT_EXPOSED_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO, f);
 	f->comm_hash = p->comm->hash;
-	f->cause = p->alike == 1 ? "compute waits while this communicator transfers"
-				 : "compute waits while communicators like this one transfer";
-	f->advice = "start these operations earlier, or prefetch, so that compute overlaps them; "
-		    "where that is not possible, move fewer bytes";
-	f->headline = ct_arena_printf(list->memory, "%08llx (%s) takes",
-				      (unsigned long long)(p->comm->hash >> 32), role);
+	ct_finding_say(
+		list, f, p->alike == 1 ? CT_OWN_EXPOSED_COMM : CT_OWN_EXPOSED_COMMS,
+		CT_WORDS({ "{comm}", ct_arena_printf(list->memory, "%08llx",
+						     (unsigned long long)(p->comm->hash >> 32)) },
+			 { "{role}", role }));
 	ct_finding_put_comm(list, f, p->comm->hash);
 	ct_finding_put(list, f, "role", "%s", role);
 	if (all != 1)
@@ -195,9 +195,7 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 			    ? REPORTED_ONE
 			    : REPORTED_SHARE;
 	f->comm_hash = *reported == REPORTED_ONE && most->alike == 1 ? most->comm->hash : 0;
-	f->cause = "compute waits for communication";
-	f->advice = "start operations earlier so that compute overlaps them, or move fewer bytes; "
-		    "on the HTML page, Operations, column exposed, shows where";
+	ct_finding_say(list, f, CT_OWN_EXPOSED_ALL, CT_NO_WORDS);
 	ct_finding_put_err(list, f, "transfer", ct_text_pct(e->median_pct - e->wait_pct).s,
 			   ct_text_pct(e->err_pct).s);
 	ct_finding_put(list, f, "of", "%s", of);
@@ -277,9 +275,7 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARNING, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_hash = b->comm->hash;
-	f->cause = "pipeline stages wait for each other longer than the schedule requires";
-	f->advice = "balance the stages' layers, or use more micro-batches";
-	f->headline = "bubble above its schedule:";
+	ct_finding_say(list, f, CT_OWN_BUBBLE, CT_NO_WORDS);
 	ct_finding_put_comm(list, f, b->comm->hash);
 	ct_finding_put(list, f, "role", "pp");
 	ct_finding_put(list, f, "pipelines", "%u", n);

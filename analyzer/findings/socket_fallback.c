@@ -5,8 +5,10 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/crossing.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
 /* fact: what IP over InfiniBand carries is in the counters of InfiniBand too, and a little more,
@@ -20,7 +22,6 @@ struct reason {
 static const struct reason reasons[] = {
 #define X(fact, value, advice) { fact, value, advice },
 #include "analyzer/findings/socket_reasons.def"
-#include "analyzer/model/model.h"
 #undef X
 };
 
@@ -107,16 +108,16 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->begin_at_ns = s->begin_at_ns;
 	f->end_at_ns = s->end_at_ns;
-	f->cause = s->reason ? ct_arena_printf(memory, "%s is %.60s", s->reason->fact + 4, s->value)
-			     : "InfiniBand is active but was not used: NCCL_DEBUG=INFO shows which "
-			       "transport was chosen, and why";
-	f->advice = s->reason ? s->reason->advice
-			      : "look for NET/Socket in the output of NCCL_DEBUG=INFO; check that "
-				"libibverbs is installed and /dev/infiniband is in the container";
-	f->headline = ct_arena_printf(memory, "%s%s sent %s through sockets, InfiniBand unused",
-				      host, f->n_hosts > 1 ? " and others" : "",
-				      ct_prose_bytes((uint64_t)(s->ethernet + s->ipoib)).s);
-	f->command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
+	ct_finding_say(
+		list, f, s->reason ? CT_OWN_SOCKETS_SET : CT_OWN_SOCKETS,
+		CT_WORDS({ "{who}", f->n_hosts > 1 ? ct_own_part(memory, CT_PART_AND_OTHERS,
+								 CT_WORDS({ "{host}", host }))
+						   : host },
+			 { "{bytes}", ct_prose_bytes((uint64_t)(s->ethernet + s->ipoib)).s },
+			 { "{setting}", s->reason ? s->reason->fact + strlen("env.") : NULL },
+			 { "{value}",
+			   s->reason ? ct_arena_printf(memory, "%.60s", s->value) : NULL },
+			 { "{remedy}", s->reason ? s->reason->advice : NULL }));
 	ct_finding_put(list, f, "hosts", "%zu", f->n_hosts);
 	ct_finding_put(list, f, "host", "%s", host);
 	ct_finding_put(list, f, "ranks", "%s", ranks);
