@@ -3,6 +3,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/uneven_inputs.h"
 #include "trace/ops.h"
@@ -30,9 +31,9 @@ static const char *field_of(const struct ct_order_maker *k, const struct ct_orde
 	return name ? name : "?";
 }
 
-static const char *site_text(const struct ct_site *site)
+static const char *site_text(const struct ct_order_maker *k, const struct ct_site *site)
 {
-	return site ? site->text : "unknown place";
+	return site ? site->text : ct_own_part(k->list->memory, CT_PART_UNKNOWN_SITE, CT_NO_WORDS);
 }
 
 static void add_counts(struct ct_order_maker *k)
@@ -82,16 +83,17 @@ static void keep_sites(struct ct_order_maker *k)
 	ct_order_sites(k, odd, usual);
 }
 
-/* ", called from A against B", or nothing. */
+/* "; from seq 12 on called from A against B", or nothing. */
 static const char *sites_of_cause(const struct ct_order_maker *k)
 {
 	const struct ct_divergence *a = &k->apart;
 
 	if (!a->has_sites)
 		return "";
-	return ct_arena_printf(k->list->memory, "; from seq %llu on called from %s against %s",
-			       (unsigned long long)a->site_seq, site_text(a->odd_site),
-			       site_text(a->usual_site));
+	return ct_own_part(k->list->memory, CT_PART_CALL_SITES,
+			   CT_WORDS({ "{seq}", ct_text_exact(a->site_seq).s },
+				    { "{site}", site_text(k, a->odd_site) },
+				    { "{other}", site_text(k, a->usual_site) }));
 }
 
 /* ---- another call ---- */
@@ -129,11 +131,20 @@ static void put_sides(struct ct_order_maker *k)
 			       a->how == CT_DIVERGENCE_SKIPPED ? "behind" : "ahead");
 }
 
+static enum ct_own_row row_of(const struct ct_divergence *a, int last)
+{
+	if (!a->field)
+		return CT_OWN_ONE_MORE;
+	if (last)
+		return a->has_minority ? CT_OWN_LAST_STEP : CT_OWN_LAST_STEP_UNDECIDED;
+	return a->has_minority ? CT_OWN_DIFFERENT : CT_OWN_DIFFERENT_UNDECIDED;
+}
+
 static void make_call(struct ct_order_maker *k)
 {
 	const struct ct_divergence *a = &k->apart;
 	const char *usual = field_of(k, &a->usual), *odd = field_of(k, &a->odd);
-	const char *site_cause = sites_of_cause(k), *field = ct_mismatch_field_name(a->field);
+	const char *field = ct_mismatch_field_name(a->field);
 	int last = is_last_step(k);
 
 	ct_order_begin(k, last ? CT_FINDING_UNEVEN_INPUT : CT_FINDING_MISMATCH, &a->usual);
@@ -141,18 +152,10 @@ static void make_call(struct ct_order_maker *k)
 	keep_sites(k);
 	ct_order_ranks(k, 1, !a->has_minority);
 	add_counts(k);
-	if (a->field)
-		k->f->cause = ct_arena_printf(k->list->memory, "%s%s: %s%s%s%s",
-					      last ? "at the end only, " : "", field, odd,
-					      a->has_minority ? ", its peers " : " against ", usual,
-					      site_cause);
-	else
-		k->f->cause = ct_arena_printf(k->list->memory, "one %s more%s",
-					      ct_order_op_text(k, &a->usual), site_cause);
-	k->f->advice = last ? "the last step has less data on some ranks: let the loader drop or "
-			      "pad it; results of this step are wrong"
-			    : "compare the code paths that lead to this operation; results may be "
-			      "wrong even if nothing hangs";
+	ct_finding_say(k->list, k->f, row_of(a, last),
+		       CT_WORDS({ "{field}", field }, { "{theirs}", odd }, { "{others}", usual },
+				{ "{op}", ct_order_op_text(k, &a->usual) },
+				{ "{sites}", sites_of_cause(k) }));
 	k->f->is_undecided = !a->has_minority;
 	ct_order_put_ranks(k);
 	ct_finding_put(k->list, k->f, "seq", "%llu", (unsigned long long)a->seq);
@@ -176,27 +179,45 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 		       : "n/a";
 }
 
-/* The evidence of the shift. */
-static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
-			      const char *what)
+/* "seq 12", "or before seq 12, train.py:3" */
+static const char *seq_text(const struct ct_order_maker *k, const struct ct_site *site)
 {
+	const char *seq = ct_own_part(k->list->memory,
+				      k->apart.may_be_earlier ? CT_PART_SEQ_OR_BEFORE : CT_PART_SEQ,
+				      CT_WORDS({ "{seq}", ct_text_exact(k->apart.seq).s }));
+
+	return site ? ct_arena_printf(k->list->memory, "%s, %s", seq, site->text) : seq;
+}
+
+/* What they called too little or too often: "AllReduce of 1024". */
+static const char *shifted_text(const struct ct_order_maker *k, const char *count)
+{
+	struct ct_arena *memory = k->list->memory;
+	const char *op = *count == 'n' ? k->f->op_name
+				       : ct_arena_printf(memory, "%s of %s", k->f->op_name, count);
+
+	if (k->apart.by == 1)
+		return op;
+	return ct_own_part(memory, CT_PART_FIRST_OF_SEVERAL,
+			   CT_WORDS({ "{n}", ct_text_exact(k->apart.by).s }, { "{op}", op }));
+}
+
+/* The evidence of the shift. */
+static void say_shift(struct ct_order_maker *k, const struct ct_order_call *call, const char *count)
+{
+	struct ct_arena *memory = k->list->memory;
 	const struct ct_divergence *a = &k->apart;
-	const char *at = ct_arena_printf(k->list->memory, "%s at %sseq %llu%s%s", what,
-					 a->may_be_earlier ? "or before " : "",
-					 (unsigned long long)a->seq, call->site ? ", " : "",
-					 call->site ? call->site->text : "");
-	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
+	enum ct_own_row row = a->by_habit ? CT_OWN_EXTRA_BY_HABIT : CT_OWN_EXTRA;
+	enum ct_own_part who = k->f->n_ranks == 1 ? CT_PART_IT_CALLS : CT_PART_THEY_CALL;
 
 	if (a->how == CT_DIVERGENCE_SKIPPED)
-		return ct_arena_printf(k->list->memory,
-				       "%s: there %s what the others call%s %u operation%s later%s",
-				       at, who, a->by_habit ? "ed" : "", a->by, s,
-				       a->by_habit ? " the other times" : "");
-	if (a->by_habit)
-		return ct_arena_printf(k->list->memory, "%s: the one before it again", at);
-	return ct_arena_printf(k->list->memory,
-			       "%s: next %s what the others call %u operation%s earlier", at, who,
-			       a->by, s);
+		row = a->by_habit ? CT_OWN_SKIPPED_BY_HABIT : CT_OWN_SKIPPED;
+	ct_finding_say(k->list, k->f, row,
+		       CT_WORDS({ "{what}", shifted_text(k, count) },
+				{ "{seq}", seq_text(k, call->site) },
+				{ "{they_call}", ct_own_part(memory, who, CT_NO_WORDS) },
+				{ "{operations}", ct_arena_printf(memory, "%u operation%s", a->by,
+								  a->by == 1 ? "" : "s") }));
 }
 
 static void make_shifted(struct ct_order_maker *k)
@@ -205,23 +226,14 @@ static void make_shifted(struct ct_order_maker *k)
 	int is_extra = a->how == CT_DIVERGENCE_EXTRA;
 	/* a call that was made and should not have been, or the reverse */
 	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
-	const char *what, *count = count_text(k, call), *of = "";
+	const char *count = count_text(k, call);
 
 	ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call);
 	k->f->confidence = ct_order_confidence(k, ct_divergence_confidence(a));
 	keep_sites(k);
 	ct_order_ranks(k, 1, 0);
 	add_counts(k);
-	if (count[0] != 'n')
-		of = ct_arena_printf(k->list->memory, " of %s", count);
-	what = a->by == 1 ? ct_arena_printf(k->list->memory, "%s%s", k->f->op_name, of)
-			  : ct_arena_printf(k->list->memory, "%u operations, the first %s%s", a->by,
-					    k->f->op_name, of);
-	k->f->cause = shift_text(k, call, what);
-	k->f->advice = is_extra ? "look for a collective that only some ranks call (rank 0 saving, "
-				  "logging or evaluating); all members must call it"
-				: "look for a condition, an early return or an exception on these "
-				  "ranks that skips the operation";
+	say_shift(k, call, count);
 	ct_order_put_ranks(k);
 	ct_finding_put(k->list, k->f, a->may_be_earlier ? "seq_max" : "seq", "%llu",
 		       (unsigned long long)a->seq);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/order_book.h"
@@ -71,8 +73,6 @@ static void add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u
 	k->f->confidence = ct_order_confidence(k, u->n_stopped < u->n_waiting && !u->n_unseen
 							  ? CT_CONFIDENCE_HIGH
 							  : CT_CONFIDENCE_MEDIUM);
-	k->f->advice = "give all ranks the same number of steps: drop_last or a padded sampler, "
-		       "PyTorch's Join context, or agree on the number beforehand";
 	ct_order_ranks(k, odd <= 0, odd >= 0);
 	ct_order_evidence(k, "last_seq", "", (double)(u->seq - 1));
 	ct_order_evidence(k, "stopped", "count", u->n_stopped);
@@ -94,15 +94,14 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 		return 0;
 	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call);
 	add_uneven_facts(k, u);
-	k->f->cause = ct_arena_printf(k->list->memory,
-				      "rank%s %s %s after seq %llu, rank%s %s %s in %s at seq %llu",
-				      u->n_stopped == 1 ? "" : "s", stopped,
-				      u->by_leaving ? "left the communicator" : "exited cleanly",
-				      last, u->n_waiting == 1 ? "" : "s", waiting,
-				      u->failed		  ? "failed"
-				      : u->n_waiting == 1 ? "waits"
-							  : "wait",
-				      k->f->op_name, last + 1);
+	ct_finding_say(k->list, k->f, u->by_leaving ? CT_OWN_LEFT_COMM : CT_OWN_STOPPED,
+		       CT_WORDS({ "{stopped}", ct_order_ranks_words(k, CT_DIVERGENCE_ODD) },
+				{ "{waiting}", ct_order_ranks_words(k, CT_DIVERGENCE_USUAL) },
+				{ "{wait}", u->failed		? "failed"
+					    : u->n_waiting == 1 ? "waits"
+								: "wait" },
+				{ "{op}", k->f->op_name }, { "{last}", ct_text_exact(last).s },
+				{ "{next}", ct_text_exact(last + 1).s }));
 	ct_order_put_ranks(k);
 	ct_finding_put(k->list, k->f, "last_seq", "%llu", last);
 	ct_finding_put(k->list, k->f, "stopped", "%s", stopped);

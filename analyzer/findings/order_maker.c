@@ -58,6 +58,16 @@ const char *ct_order_ranks_text(const struct ct_order_maker *k, unsigned which)
 	return ct_ranks_text(k->list->memory, ranks, n, CT_ORDER_NAMED);
 }
 
+const char *ct_order_ranks_words(const struct ct_order_maker *k, unsigned which)
+{
+	size_t n = 0;
+
+	for (uint32_t m = 0; m < k->comm->nranks; m++)
+		n += k->set[m] == which && k->comm->slots[m];
+	return ct_arena_printf(k->list->memory, "rank%s %s", n == 1 ? "" : "s",
+			       ct_order_ranks_text(k, which));
+}
+
 const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *site)
 {
 	char *word = ct_arena_calloc(memory, site ? strlen(site->text) + 1 : 1, 1);

@@ -38,8 +38,10 @@ void ct_order_evidence(struct ct_order_maker *maker, const char *name, const cha
 enum ct_confidence ct_order_confidence(const struct ct_order_maker *maker,
 				       enum ct_confidence confidence);
 
-/* The ranks of a set, as a text; a call site as one word; an operation's name. */
+/* The ranks of a set, as a text, and as words ("ranks 0,1"); a call site as one word; an
+ * operation's name. */
 const char *ct_order_ranks_text(const struct ct_order_maker *maker, unsigned which);
+const char *ct_order_ranks_words(const struct ct_order_maker *maker, unsigned which);
 const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *site);
 const char *ct_order_op_text(const struct ct_order_maker *maker, const struct ct_order_call *call);
 

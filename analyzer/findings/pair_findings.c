@@ -5,6 +5,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/order_book.h"
@@ -50,8 +51,6 @@ static void begin_finding(struct ct_order_maker *k, const struct ct_pair *pair, 
 	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
 	k->set[only == pair->dst ? pair->dst : pair->src] = CT_DIVERGENCE_ODD;
 	k->set[only == pair->src ? pair->src : pair->dst] = CT_DIVERGENCE_ODD;
-	k->f->advice = "both ends must pass the same number of bytes: a receive that is too large "
-		       "hangs, one that is too small passes silently";
 	ct_order_ranks(k, 1, 0);
 	ct_order_evidence(k, "first_seq", "", (double)seq);
 	ct_order_evidence(k, "op_count", "count", (double)instances);
@@ -65,11 +64,13 @@ static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 	begin_finding(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
 	k->f->severity = CT_SEVERITY_WARNING;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
-	k->f->cause = ct_arena_printf(k->list->memory,
-				      "%llu message%s from rank %s to rank %s %s never received",
-				      (unsigned long long)pair->unmatched, one ? "" : "s",
-				      ct_text_rank(rank_of(k, pair->src)).s,
-				      ct_text_rank(rank_of(k, pair->dst)).s, one ? "was" : "were");
+	ct_finding_say(k->list, k->f, CT_OWN_UNRECEIVED,
+		       CT_WORDS({ "{messages}", ct_arena_printf(k->list->memory, "%llu message%s",
+								(unsigned long long)pair->unmatched,
+								one ? "" : "s") },
+				{ "{src}", ct_text_rank(rank_of(k, pair->src)).s },
+				{ "{dst}", ct_text_rank(rank_of(k, pair->dst)).s },
+				{ "{were}", one ? "was" : "were" }));
 	ct_order_put_ranks(k);
 	ct_finding_put(k->list, k->f, "seq", "%llu", (unsigned long long)pair->unmatched_seq);
 	ct_finding_put(k->list, k->f, "field", "unreceived");
@@ -99,6 +100,8 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	const struct ct_order_call recv = ct_order_call_of(&pair->recv);
 	const char *field = send.count != recv.count ? "count" : "dtype";
 	const char *from = word(ct_dtype_name(send.dtype)), *to = word(ct_dtype_name(recv.dtype));
+	struct ct_arena *memory = k->list->memory;
+	const char *always = "";
 	uint32_t pairs;
 	int32_t only = common_end(k->book, pair, &pairs);
 
@@ -109,16 +112,20 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
 	k->f->is_undecided = only < 0;
 	/* the job does not hang, so this may be intended */
-	if (send.bytes == recv.bytes) {
+	if (send.bytes == recv.bytes)
 		k->f->severity = CT_SEVERITY_WARNING;
-		k->f->advice = "messages are not converted: unless the receiver takes the bytes "
-			       "for another type on purpose, give both ends the same type";
-	}
-	k->f->cause = ct_arena_printf(
-		k->list->memory, "%s: rank %s sends %llu %s, rank %s receives %llu %s%s", field,
-		ct_text_rank(rank_of(k, pair->src)).s, (unsigned long long)send.count, from,
-		ct_text_rank(rank_of(k, pair->dst)).s, (unsigned long long)recv.count, to,
-		only >= 0 ? "; it is in every pair that does not match" : "");
+	if (only >= 0)
+		always = ct_own_part(memory, CT_PART_IN_EVERY_PAIR,
+				     CT_WORDS({ "{rank}", ct_text_rank(rank_of(k, only)).s }));
+	ct_finding_say(
+		k->list, k->f, send.bytes == recv.bytes ? CT_OWN_UNFIT_TYPE : CT_OWN_UNFIT_SIZE,
+		CT_WORDS({ "{field}", field }, { "{src}", ct_text_rank(rank_of(k, pair->src)).s },
+			 { "{sent}", ct_arena_printf(memory, "%llu %s",
+						     (unsigned long long)send.count, from) },
+			 { "{dst}", ct_text_rank(rank_of(k, pair->dst)).s },
+			 { "{received}",
+			   ct_arena_printf(memory, "%llu %s", (unsigned long long)recv.count, to) },
+			 { "{always}", always }));
 	ct_order_put_ranks(k);
 	ct_finding_put(k->list, k->f, "seq", "%llu", (unsigned long long)pair->seq);
 	ct_finding_put(k->list, k->f, "field", "%s", field);
@@ -212,11 +219,11 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	ct_order_evidence(k, "stopped", "count", n_stopped);
 	ct_order_evidence(k, "waiting", "count", n_waiting);
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
-	k->f->advice = "give all ranks the same number of steps, or agree on it beforehand";
-	k->f->cause = ct_arena_printf(
-		k->list->memory, "rank%s %s exited cleanly, rank%s %s wait%s for messages of %s",
-		n_stopped == 1 ? "" : "s", stopped, n_waiting == 1 ? "" : "s", waiting,
-		n_waiting == 1 ? "s" : "", n_stopped == 1 ? "it" : "them");
+	ct_finding_say(k->list, k->f, CT_OWN_AWAITED,
+		       CT_WORDS({ "{stopped}", ct_order_ranks_words(k, CT_DIVERGENCE_ODD) },
+				{ "{waiting}", ct_order_ranks_words(k, CT_DIVERGENCE_USUAL) },
+				{ "{wait}", n_waiting == 1 ? "waits" : "wait" },
+				{ "{them}", n_stopped == 1 ? "it" : "them" }));
 	ct_order_put_ranks(k);
 	ct_finding_put(k->list, k->f, "stopped", "%s", stopped);
 	ct_finding_put(k->list, k->f, "by", "exit");
