@@ -10,14 +10,14 @@
 #include "trace/pages.h"
 
 /* size: one for each communicator, direction, peer and tag; a rank of a pipeline has tens. Half
- * full, 1 in 50 finds no room, and the messages of its communicator have no numbers any more. */
+ * full, 1 in 50 finds no space, and the messages of its communicator have no numbers any more. */
 #define CHANNELS 8192u
 #define PROBES 16u
 
-/* code: the low bits of `next` count, those above say how often its place was given away. */
+/* code: the low bits of `next` count, those above count how often its slot was reused. */
 #define COUNT_BITS 48
 
-#define STOPPED 64u /* size: communicators; from the last place on all are stopped */
+#define STOPPED 64u /* size: communicators; from the last entry on all are stopped */
 #define EVERY UINT32_MAX
 
 /* Columns, since the end of a communicator looks through one of them only. A key is the hash of
@@ -98,7 +98,7 @@ static uint32_t make(uint64_t key, uint32_t comm)
 	return at;
 }
 
-/* Count on a channel that was found: 0 if its communicator has ended meanwhile and its place is
+/* Count on a channel that was found: 0 if its communicator has ended meanwhile and its slot is
  * another's. */
 static inline int count(uint32_t at, uint64_t key, uint64_t *seq)
 {
@@ -204,7 +204,7 @@ void ct_channels_stop(uint32_t comm)
 	if (n < STOPPED && !is_stopped(comm)) {
 		comm = n == STOPPED - 1 ? EVERY : comm;
 		atomic_store_explicit(&channels->stopped[n], comm, memory_order_relaxed);
-		/* release: pairs with the acquire of who finds no channel */
+		/* release: pairs with the acquire of the thread that finds no channel */
 		atomic_store_explicit(&channels->n_stopped, n + 1, memory_order_release);
 		free_channels(comm);
 	}

@@ -17,7 +17,7 @@ enum ct_direction { CT_SEND = 0, CT_RECV = 1 };
 int ct_channels_init(void);
 
 /* Sequence number of the next transfer on a channel. The channels of a communicator that has ended
- * are free again. Without room (a counted loss) the number is CT_SEQ_UNMATCHED or above: no other
+ * are free again. Without space (a counted loss) the number is CT_SEQ_UNMATCHED or above: no other
  * transfer has it, here or elsewhere, and those with a channel keep counting. */
 uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot);
 

@@ -28,12 +28,12 @@ static struct {
 	_Atomic uint64_t ended;
 	uint64_t job_hash;
 	uint64_t process_hash;
-	int has_lost; /* one that found no place: from then on this process counts otherwise than
+	int has_lost; /* one that found no slot: from then on this process counts otherwise than
 			 the others */
 	struct {
 		uint32_t nranks;
 		uint32_t made;
-	} by_size[SIZES]; /* for guessed keys; the last entry serves all sizes that found no place */
+	} by_size[SIZES]; /* for guessed keys; the last entry serves all sizes that found no entry */
 } * tables;
 
 int ct_comms_init(const char *job, uint64_t process_hash)
@@ -69,7 +69,7 @@ struct ct_traced_comm *ct_comms_find(const void *handle)
 	return NULL;
 }
 
-/* Under the lock. There is room: at most two handles for each of CT_COMMS_MAX. */
+/* Under the lock. There is space: at most two handles for each of CT_COMMS_MAX. */
 static void add(const void *handle, struct ct_traced_comm *comm)
 {
 	for (uint32_t b = bucket_of(handle);; b = (b + 1) % BUCKETS) {

@@ -65,7 +65,7 @@ struct ct_traced_comm *ct_comms_find(const void *handle);
  * members do. Any thread. */
 struct ct_traced_comm *ct_comms_create(const struct ct_comm_spec *spec);
 
-/* Is there room for another one at the moment? Any thread. */
+/* Is there space for another one at the moment? Any thread. */
 int ct_comms_has_room(void);
 
 /* A second handle of a communicator that was created with one. Any thread. */

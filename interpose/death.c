@@ -159,7 +159,7 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	return got;
 }
 
-/* Before the call: who kills its own group does not come back from it. */
+/* Before the call: a process that kills its own group does not come back from it. */
 EXPORT int kill(pid_t pid, int sig)
 {
 	kill_fn *real = real_kill();

@@ -77,12 +77,12 @@ int ct_entry_copy(const void *address)
 
 /* Of one table: where the objects that have entries begin, in the order in which they came; 0:
  * free. */
-typedef _Atomic uintptr_t places[CT_ENTRY_COPIES];
-static places nccl_copies, cuda_copies;
+typedef _Atomic uintptr_t copy_slots[CT_ENTRY_COPIES];
+static copy_slots nccl_copies, cuda_copies;
 
 /* The slot of the object that `function` is in, -1: none left. Taking a slot keeps the object
  * loaded. */
-static int copy_for(places *copies, const void *function)
+static int copy_for(copy_slots *copies, const void *function)
 {
 	uintptr_t object = ct_real_object(function);
 

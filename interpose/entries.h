@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void ct_entry_called_from(const voi
 		ct_self.caller = caller;
 }
 
-/* The entry of wrapper `real` for the copy that `function` is in. NULL: no room for another copy,
+/* The entry of wrapper `real` for the copy that `function` is in. NULL: no space for another copy,
  * or it is the function of a preload before us, which calls us by itself. */
 void *ct_entry_for(struct ct_real *real, void *function);
 

@@ -29,6 +29,6 @@ void ct_exit_note(struct ct_ring_header *header, enum ct_exit_kind kind, int cod
 		said |= CT_EXIT_UNASKED;
 	atomic_store_explicit(&header->exit_note, said << 32 | (uint32_t)code,
 			      memory_order_relaxed);
-	/* release: who sees the time sees the note */
+	/* release: a reader that sees the time sees the note */
 	atomic_store_explicit(&header->exit_ns, ct_now_ns(), memory_order_release);
 }

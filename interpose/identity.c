@@ -77,7 +77,7 @@ static int32_t number_from(char *const *env, const char *const *names)
 
 static void read_ranks(struct ct_process *p, const struct ct_settings *settings, char *const *env)
 {
-	/* In the order of who is nearest to the program: torchrun inside a Slurm step inside
+	/* Nearest to the program first: torchrun inside a Slurm step inside
 	 * mpirun. A rank and a size of different launchers would not fit together, so both come
 	 * from the same row. */
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* identity.h — who this process is, in terms that all processes of the job derive alike.
+/* identity.h — which process this is, in terms that all processes of the job derive alike.
  *
  * Nothing process-local goes into the job's name and nothing job-local into the process's. Read
  * once, by the thread that starts the recording.

@@ -36,7 +36,7 @@ struct ct_output {
 int ct_output_init(struct ct_output *output, struct ct_ring *ring, const struct ct_process *process,
 		   const struct ct_writer_options *options);
 
-/* Ensures that a segment with room for one more block is open: a new one, with its checkpoint, if
+/* Ensures that a segment with space for one more block is open: a new one, with its checkpoint, if
  * needed. Call it before reading the state for the block. Otherwise an older block after the
  * checkpoint would undo the checkpoint's content (an ended communicator would be live again). 0,
  * CT_IO, CT_NOMEM, CT_RANGE. */

@@ -7,7 +7,7 @@
 #include "trace/mix.h"
 #include "trace/pages.h"
 
-/* size: transfers that were not waited for; four of five places taken, 1 in 10 finds no room, and
+/* size: transfers that were not waited for; four of five slots taken, 1 in 10 finds none, and
  * its end is not recorded (OPEN_TABLE_FULL). */
 #define ENTRIES 1024u
 #define PROBES 64u
@@ -73,7 +73,7 @@ int ct_pending_add(const void *object, enum ct_direction direction,
 		e->open = ct_ring_open_add(&ct_recorder.ring, pending->launch, words);
 		atomic_store_explicit(&e->launch, pending->launch, memory_order_relaxed);
 		atomic_fetch_add_explicit(&n_pending, 1, memory_order_relaxed);
-		/* release: pairs with the acquire of who takes it */
+		/* release: pairs with the acquire of the thread that takes it */
 		atomic_store_explicit(&e->key, key, memory_order_release);
 		return 1;
 	}

@@ -34,7 +34,7 @@ int ct_pending_init(void);
 /* Transfers that are pending; 0 lets waits and destructors pass without a search. */
 uint32_t ct_pending_count(void);
 
-/* Begins one; returns 0 without room (a counted loss). */
+/* Begins one; returns 0 without space (a counted loss). */
 int ct_pending_add(const void *object, enum ct_direction direction,
 		   const struct ct_pending *pending);
 

@@ -154,11 +154,11 @@ static void *look_everywhere(struct ct_real *real, const struct loaded_object *f
 	return function ? function : elsewhere(real, look_anywhere(real));
 }
 
-/* size: for a program in which 24 objects call each of CUDA's 40 functions. A caller without a
- * place is looked up at each call. */
+/* size: for a program in which 24 objects call each of CUDA's 40 functions. A caller without an
+ * entry is looked up at each call. */
 #define LATER 1024u
-static struct ct_real_caller places[LATER];
-static _Atomic uint32_t n_places;
+static struct ct_real_caller later_callers[LATER];
+static _Atomic uint32_t n_later_callers;
 
 static void fill(struct ct_real_caller *c, const struct loaded_object *from, void *function)
 {
@@ -168,26 +168,26 @@ static void fill(struct ct_real_caller *c, const struct loaded_object *from, voi
 	atomic_store_explicit(&c->bytes, from->end - from->begin, memory_order_release);
 }
 
-/* Remember an answer if there is a free place. */
+/* Remember an answer if there is a free entry. */
 static void remember(struct ct_real *real, const struct loaded_object *from, void *function)
 {
-	uint32_t i = atomic_load_explicit(&n_places, memory_order_relaxed);
-	struct ct_real_caller *place;
+	uint32_t i = atomic_load_explicit(&n_later_callers, memory_order_relaxed);
+	struct ct_real_caller *caller;
 
 	if (!atomic_exchange_explicit(&real->has_first, 1, memory_order_relaxed)) {
 		fill(&real->first, from, function);
 		return;
 	}
 	while (i < LATER &&
-	       !atomic_compare_exchange_weak_explicit(&n_places, &i, i + 1, memory_order_relaxed,
-						      memory_order_relaxed))
+	       !atomic_compare_exchange_weak_explicit(&n_later_callers, &i, i + 1,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 	if (i >= LATER)
 		return;
-	place = &places[i];
-	fill(place, from, function);
-	place->next = atomic_load_explicit(&real->later, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&real->later, &place->next, place,
+	caller = &later_callers[i];
+	fill(caller, from, function);
+	caller->next = atomic_load_explicit(&real->later, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&real->later, &caller->next, caller,
 						      memory_order_release, memory_order_relaxed))
 		;
 }
@@ -280,26 +280,26 @@ struct object_position {
 	uint32_t index;
 };
 
-static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
+static int count_until(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct object_position *place = arg;
+	struct object_position *position = arg;
 
 	(void)size;
-	if (ct_extent_has(ct_extent_of(info), place->address))
+	if (ct_extent_has(ct_extent_of(info), position->address))
 		return 1;
-	place->index++;
+	position->index++;
 	return 0;
 }
 
 void ct_real_keep(const void *function)
 {
 	uint32_t at_start = atomic_load_explicit(&objects_at_start, memory_order_relaxed);
-	struct object_position place = { .address = (uintptr_t)function };
+	struct object_position position = { .address = (uintptr_t)function };
 	struct loaded_object object;
 
 	/* Objects present when the program started stay. Calling dlopen for them would be harmful:
 	 * while libraries are being initialised, it initialises the given one out of turn. */
-	if (!at_start || !dl_iterate_phdr(find_place, &place) || place.index < at_start)
+	if (!at_start || !dl_iterate_phdr(count_until, &position) || position.index < at_start)
 		return;
 	find_object(&object, function);
 	if (object.name[0])

@@ -47,7 +47,7 @@ static int try_open(const char *path, enum ownership ownership, struct stat *st,
 		*why = strerror(errno);
 	} else if (ownership == OURS_ONLY &&
 		   (st->st_uid != geteuid() || st->st_mode & (S_IWGRP | S_IWOTH))) {
-		*why = "it belongs to somebody else";
+		*why = "it belongs to another user";
 	} else {
 		return fd;
 	}

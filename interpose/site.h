@@ -9,8 +9,8 @@
  * did.
  *
  * The text is interned once; afterwards a call costs a walk over its frames by plain loads and a
- * look-up. Any thread; no lock, nothing allocates. When the table or the room for texts is full,
- * new sites are unknown (STRINGS_FULL counts them once per text or place).
+ * look-up. Any thread; no lock, nothing allocates. When the table or the space for texts is full,
+ * new sites are unknown (STRINGS_FULL counts them once per text or call site).
  */
 #ifndef CT_INTERPOSE_SITE_H
 #define CT_INTERPOSE_SITE_H
@@ -31,7 +31,7 @@ uint32_t ct_site_of(const void *caller);
 /* The return addresses looked up last, where no thread runs Python, each with its site in one word:
  * address << 16 | id. Emptied where recording starts. */
 #define CT_SITE_NONE UINT64_MAX
-#define CT_SITE_RECENT 64u /* size: 512 bytes of the cache; a step calls from tens of places */
+#define CT_SITE_RECENT 64u /* size: 512 bytes of the cache; a step has tens of call sites */
 extern _Atomic uint64_t ct_site_recent[CT_SITE_RECENT] CT_NEAR;
 
 /* The word of an address. Calls of one function are at least five bytes apart. */

@@ -7,9 +7,9 @@
 #include "interpose/recorder.h"
 #include "trace/mix.h"
 
-#define PROBES 16u	   /* size: half full, 1 in 100 finds no room (STRINGS_FULL) */
-#define TEXT 0x74657874ull /* code: keys of texts begin with it: they are not those of places */
-#define SHARE(bytes) ((bytes) / 4 * 3) /* of the room for strings; the rest is for names */
+#define PROBES 16u	   /* size: half full, 1 in 100 finds no space (STRINGS_FULL) */
+#define TEXT 0x74657874ull /* code: keys of texts begin with it: they are not those of call sites */
+#define SHARE(bytes) ((bytes) / 4 * 3) /* of the space for strings; the rest is for names */
 
 static struct site_entry {
 	_Atomic uint64_t key; /* 0: free */

@@ -143,7 +143,7 @@ void ct_state_again(struct ct_state *s)
 	s->n_comms = s->n_traffic = 0;
 }
 
-/* The next one in a place begins from nothing. */
+/* The next one in a slot begins from nothing. */
 static void free_traffic(struct ct_state *s, uint32_t comm)
 {
 	uint32_t n = traffic_entries(s);
@@ -283,7 +283,7 @@ static int add_open_launches(struct ct_state *s, struct ct_block *block)
 int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 {
 	struct ct_status_rec rec = {
-		.beat_ns = ct_clock_ns(CLOCK_MONOTONIC), /* who writes this lives */
+		.beat_ns = ct_clock_ns(CLOCK_MONOTONIC), /* the writer lives */
 		.flushed_ns = ct_load_acquire(&s->ring->header->flushed_ns),
 	};
 

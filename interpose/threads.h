@@ -19,7 +19,7 @@ void ct_thread_settle(void);
  * spurious. */
 void ct_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
 
-/* One of those who wait. Never sleeps; changes errno. */
+/* One of the waiting threads. Never sleeps; changes errno. */
 void ct_futex_wake(_Atomic uint32_t *word);
 
 /* 0 if no thread of this process has this number (gettid), now; 1 also if that is not known. Does

@@ -315,7 +315,7 @@ static void look_at_memory(const struct writer *w)
 	if (!ct_oom_read("", &oom))
 		return;
 	atomic_store_explicit(&w->ring->header->oom_kills, oom.kills, memory_order_relaxed);
-	/* release: who sees it sees the number */
+	/* release: a reader that sees it sees the number */
 	atomic_store_explicit(&w->ring->header->oom_where, oom.where, memory_order_release);
 }
 
@@ -342,7 +342,7 @@ static void serve(struct writer *w)
 	ct_environ_serve(now);
 	ct_counters_serve(now);
 	has_stacks = ct_stacks_serve();
-	/* calls that fill the ring faster than this thread comes to empty it: all the room there
+	/* calls that fill the ring faster than this thread comes to empty it: all the space there
 	 * is, at once */
 	while (pool_below(w, 2) && ct_ring_grow(w->ring))
 		;
@@ -387,7 +387,7 @@ static void *run(void *arg)
 	struct ct_collected collected;
 
 	/* not with ct_thread_settle(): a burst of calls fills a ring in milliseconds, and this
-	 * thread makes room for the next ones */
+	 * thread makes space for the next ones */
 	look_at_memory(w);
 	ct_ring_dir_collect(w->options.ring_dirs, NULL, &collected);
 	ct_log("rings of dead processes: %u archived, %u removed, %u kept %s", collected.moved,

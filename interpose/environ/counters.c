@@ -23,8 +23,7 @@
 enum { NO_THREAD, IDLE, ASKED, READY };
 
 static struct counters {
-	_Atomic uint32_t
-		turn; /* futex, see above; release by who gives away, acquire by who takes */
+	_Atomic uint32_t turn; /* futex, see above; release by the giver, acquire by the taker */
 	struct ct_ports ports;
 	struct ct_port_sample now;
 	/* the write thread's */
@@ -152,7 +151,7 @@ static void wait_for_it(struct counters *c, uint64_t until)
 		take_sample(c);
 }
 
-/* Who is stuck already is not waited for. */
+/* A sampler that is stuck already is not waited for. */
 void ct_counters_finish(uint64_t timeout_ns)
 {
 	struct counters *c = &counters;

@@ -85,7 +85,7 @@ static int is_secret(const char *name, const char *value)
 	return strchr(value, '@') != NULL;
 }
 
-/* In the order of the table: what matters most comes first if there is no room for all. */
+/* In the order of the table: what matters most comes first if there is no space for all. */
 void ct_environ_read(char *const *env)
 {
 	char key[CT_FACT_KEY] = "env.";

@@ -8,7 +8,7 @@
 #include "interpose/recorder.h"
 #include "trace/sys_file.h"
 
-/* size: of each kind, so that one has room beside the other. */
+/* size: of each kind, so that one has space beside the other. */
 #define MOST_OF_A_KIND (CT_PORTS_MOST / 2)
 /* size: looks between two questions for the speed of a network device, which takes the kernel's
  * lock of all of them. */
@@ -236,7 +236,7 @@ void ct_ports_read(struct ct_ports *ports, const char *root, struct ct_port_samp
 	ports->looks++;
 	ports->left_out = 0;
 	sample->ports = 0;
-	/* release: who reads what is being done, without owning the list, reads the text */
+	/* release: a thread that reads what is being done, without owning the list, reads the text */
 	atomic_store_explicit(&ports->doing, "the list of network devices", memory_order_release);
 	look_for_nics(ports, root);
 	read_kind(ports, CT_PORT_NET, root, sample);

@@ -29,7 +29,7 @@ struct ct_ports {
 	struct ct_port ports[CT_PORTS_MOST]; /* id - 1 */
 	uint32_t n;
 	uint32_t changes;
-	uint32_t left_out; /* at the latest look: for which there was no room */
+	uint32_t left_out; /* at the latest look: for which there was no space */
 	uint32_t looks;
 	_Atomic(const char *) doing; /* any thread: name of the port being read; NULL: none */
 };

@@ -6,7 +6,7 @@
 
 #include "trace/facts.h"
 
-/* `root`: used in place of "/" (files only; system calls report this machine). */
+/* `root`: used instead of "/" (files only; system calls report this machine). */
 void ct_system_read(const char *root, struct ct_facts *facts);
 
 /* How long the program's first thread has waited for a processor, ns. UINT64_MAX: the kernel does

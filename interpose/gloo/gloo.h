@@ -25,7 +25,7 @@ extern const char *const ct_gloo_sonames[];
 #define CT_GLOO_NEXT(fn, symbol) CT_GLOO_NEXT_OF(fn, symbol, __builtin_return_address(0))
 
 /* The same for a virtual function of `object`, which goes to the copy that has the object's class:
- * who calls may be this library itself, if a collective ends with the call and its compiler made
+ * the caller may be this library itself, if a collective ends with the call and its compiler made
  * that a jump. */
 #define CT_GLOO_NEXT_VIRTUAL(fn, symbol, object)                                                   \
 	CT_GLOO_NEXT_OF(fn, symbol, *(void *const *)(object))

@@ -12,7 +12,7 @@
 #include "trace/mix.h"
 
 /* size: works that are queued: a training step has hundreds at most. Half full, 1 in 2,000 finds no
- * room. */
+ * space. */
 #define QUEUED 1024u
 #define PROBES 32u
 /* size: threads that carry out works: torch makes two for each process group. */
@@ -73,7 +73,7 @@ static void put(uintptr_t work, const void *caller)
 			if (!claim_entry(&q->work, again ? work : 0))
 				continue;
 			q->what = what;
-			/* release: pairs with the acquire of who takes it */
+			/* release: pairs with the acquire of the thread that takes it */
 			atomic_store_explicit(&q->work, work, memory_order_release);
 			return;
 		}
@@ -115,7 +115,7 @@ static struct carried *find_own(void)
 	return NULL;
 }
 
-/* This thread runs `work` from now on. NULL: unknown work, or no room. */
+/* This thread runs `work` from now on. NULL: unknown work, or no space. */
 static struct carried *begin_carrying(uintptr_t work)
 {
 	uint64_t at = slot_of(own_key());

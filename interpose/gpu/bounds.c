@@ -30,7 +30,7 @@ static void bound_start(struct ct_gpu_times *t, uint64_t low_ns, uint64_t last_n
 {
 	uint64_t high_ns = t->start_ns + t->start_err_ns;
 
-	if (last_ns == UINT64_MAX) { /* who knows */
+	if (last_ns == UINT64_MAX) { /* unknown */
 		t->start_err_ns = UINT32_MAX;
 		return;
 	}

@@ -152,7 +152,7 @@ static void open_or_close(struct decide *d, uint64_t now_ns, uint64_t unix_ns)
 }
 
 /* Windows twice as long, of blocks twice as long, until they hold some steps, and never shorter
- * again: all ranks have the same steps, so that those who find it out later have the same windows,
+ * again: all ranks have the same steps, so that those that find it out later have the same windows,
  * too. */
 static void make_room(struct decide *d)
 {

@@ -4,18 +4,18 @@
 #include "interpose/recorder.h"
 
 /* size: far more than there are communicators at a time: one that was frozen is forgotten when
- * another with the same place is, long after the last of its launches. */
-#define PLACES 4096u
+ * another with the same slot is, long after the last of its launches. */
+#define SLOTS 4096u
 
 static struct {
 	_Atomic uint32_t comm;
 	_Atomic uint64_t ns;
-} frozen[PLACES];
+} frozen[SLOTS];
 static _Atomic uint32_t any;
 
 void ct_freeze_init(void)
 {
-	for (uint32_t i = 0; i < PLACES && atomic_load_explicit(&any, memory_order_relaxed); i++)
+	for (uint32_t i = 0; i < SLOTS && atomic_load_explicit(&any, memory_order_relaxed); i++)
 		atomic_store_explicit(&frozen[i].comm, 0, memory_order_relaxed);
 	atomic_store_explicit(&any, 0, memory_order_relaxed);
 }
@@ -23,10 +23,10 @@ void ct_freeze_init(void)
 /* Two threads freeze one communicator at about the same time: either moment will do. */
 static void set(uint32_t comm, uint64_t ns)
 {
-	atomic_store_explicit(&frozen[comm % PLACES].comm, 0, memory_order_relaxed);
-	atomic_store_explicit(&frozen[comm % PLACES].ns, ns, memory_order_release);
+	atomic_store_explicit(&frozen[comm % SLOTS].comm, 0, memory_order_relaxed);
+	atomic_store_explicit(&frozen[comm % SLOTS].ns, ns, memory_order_release);
 	/* release: pairs with the acquire in frozen_ns() */
-	atomic_store_explicit(&frozen[comm % PLACES].comm, comm, memory_order_release);
+	atomic_store_explicit(&frozen[comm % SLOTS].comm, comm, memory_order_release);
 	atomic_store_explicit(&any, 1, memory_order_release);
 }
 
@@ -36,11 +36,11 @@ static uint64_t frozen_ns(uint32_t comm)
 	uint64_t ns;
 
 	if (!atomic_load_explicit(&any, memory_order_acquire) ||
-	    atomic_load_explicit(&frozen[comm % PLACES].comm, memory_order_acquire) != comm)
+	    atomic_load_explicit(&frozen[comm % SLOTS].comm, memory_order_acquire) != comm)
 		return 0;
-	ns = atomic_load_explicit(&frozen[comm % PLACES].ns, memory_order_acquire);
-	return atomic_load_explicit(&frozen[comm % PLACES].comm, memory_order_relaxed) == comm ? ns
-											       : 0;
+	ns = atomic_load_explicit(&frozen[comm % SLOTS].ns, memory_order_acquire);
+	return atomic_load_explicit(&frozen[comm % SLOTS].comm, memory_order_relaxed) == comm ? ns
+											      : 0;
 }
 
 uint64_t ct_freeze(uint32_t comm)

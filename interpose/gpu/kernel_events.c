@@ -41,7 +41,8 @@ static void write_words(int channels)
 	}
 }
 
-/* With the lock. Who drops the bit has not: what is written here is looked at again after it. */
+/* With the lock. A thread that drops the bit has no lock: what is written here is looked at again
+ * after it. */
 static void ask_again(void)
 {
 	if (!held)

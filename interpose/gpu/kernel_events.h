@@ -7,8 +7,8 @@
  * for as long as the graph lives. So the bit is cleared while a call that is captured, or may be,
  * is inside NCCL; and for good where a captured call is known only once NCCL has read it.
  *
- * Any thread. The lock is held for a few instructions; who does not get it soon drops the bit for
- * good.
+ * Any thread. The lock is held for a few instructions; a thread that does not get it soon drops the
+ * bit for good.
  */
 #ifndef CT_INTERPOSE_GPU_KERNEL_EVENTS_H
 #define CT_INTERPOSE_GPU_KERNEL_EVENTS_H

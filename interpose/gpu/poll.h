@@ -49,8 +49,8 @@ struct ct_poll_cost {
 };
 void ct_poll_cost(struct ct_poll_cost *cost);
 
-/* A few times a second one launch is measured, for the budget: who takes it reads the clock before
- * and after what ct_gpu_begin() does for it, and again in ct_gpu_end(). Any thread. */
+/* A few times a second one launch is measured, for the budget: the thread that takes it reads the
+ * clock before and after what ct_gpu_begin() does for it, and again in ct_gpu_end(). Any thread. */
 static inline int ct_poll_wants_probe(void)
 {
 	return ct_gpu_is_unusual(CT_GPU_PROBE);

@@ -47,7 +47,7 @@ static inline int ct_poll_is_held(void)
 /* Look now. Costs a system call. Any thread. */
 void ct_poll_wake(void);
 
-/* What the thread shall do: a futex, that it sleeps on. Its own, and of who ends it. */
+/* What the thread shall do: a futex, that it sleeps on. Its own, and of the thread that ends it. */
 enum { CT_POLL_NOTHING, CT_POLL_LOOK, CT_POLL_FINISH };
 extern _Atomic uint32_t ct_poll_wanted CT_NEAR;
 

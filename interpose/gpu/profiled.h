@@ -35,7 +35,7 @@ int ct_gpu_profiled_init(void);
 /* The span is one of these from now on; its number + 1. */
 uint32_t ct_gpu_profiled_begin(struct ct_gpu_span *span, uint32_t launch);
 
-/* The call that launches is over; the second form is for who has no span. */
+/* The call that launches is over; the second form is for callers without a span. */
 void ct_gpu_profiled_end(struct ct_gpu_span *span, int result);
 void ct_gpu_profiled_called(uint32_t number, uint32_t launch);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.h — how many events of ours are on their way on a stream, and whether there is room for
+/* queue.h — how many events of ours are on their way on a stream, and whether there is space for
  * more.
  *
  * A hardware queue holds some 1024 entries: a thread that finds it full blocks inside the driver,
@@ -27,7 +27,7 @@ static inline int32_t ct_gpu_queue_events(struct ct_gpu_stream *stream)
  * core for a while: asks the driver. The context of the stream is current. */
 int ct_gpu_queue_is_reached(const struct ct_cuda *cuda, struct ct_gpu_stream *stream);
 
-/* There is room, as far as the poll thread has looked. */
+/* There is space, as far as the poll thread has looked. */
 static inline int ct_gpu_queue_is_roomy(struct ct_gpu_stream *stream)
 {
 	return __builtin_expect(ct_gpu_queue_events(stream) < (int32_t)CT_GPU_QUEUE_MOST, 1);
@@ -59,7 +59,7 @@ static inline void ct_gpu_queue_over(struct ct_gpu_stream *stream, uint32_t n)
 	uint32_t begun = atomic_load_explicit(&stream->begun, memory_order_relaxed);
 	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed) + n;
 
-	/* more than were counted: those that were not must not add up to room for as many, again
+	/* more than were counted: those that were not must not add up to space for as many, again
 	 * and again */
 	if ((int32_t)(begun - over) < 0)
 		over = begun;

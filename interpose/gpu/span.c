@@ -10,7 +10,7 @@ struct ct_gpu_span *ct_gpu_spans;
 struct ct_gpu_block *ct_gpu_blocks;
 uint32_t ct_gpu_block_bits;
 
-/* A bit for each block. acquire by who takes it, release by who gives it. */
+/* A bit for each block. acquire by the taker, release by the giver. */
 static _Atomic uint64_t unused; /* its entries are not ours yet */
 static _Atomic uint64_t idle;	/* they are, and no thread has it */
 
@@ -101,7 +101,7 @@ uint32_t ct_gpu_spans_claim(void)
 
 void ct_gpu_block_give(struct ct_gpu_block *block, uint32_t n)
 {
-	/* what was done to any of its entries is over for who takes the block next */
+	/* what was done to any of its entries is over for the thread that takes the block next */
 	if (atomic_fetch_sub_explicit(&block->left, n, memory_order_acq_rel) == n)
 		atomic_fetch_or_explicit(&idle, 1ull << (block - ct_gpu_blocks),
 					 memory_order_release);

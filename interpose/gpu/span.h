@@ -52,7 +52,7 @@ struct ct_gpu_span {
 	uint8_t reserved;
 	uint32_t returned_after; /* ns since its first op was entered: when the end event had been
 				    recorded; UINT32_MAX: so much or more */
-	uint32_t thread;	 /* ct_gpu_thread() of who began it */
+	uint32_t thread;	 /* ct_gpu_thread() of the thread that began it */
 	struct ct_ring_open *open;
 	struct ct_gpu_stream *stream; /* NULL: not known, or not asked */
 	struct ct_gpu_pair events;

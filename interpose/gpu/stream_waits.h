@@ -10,7 +10,7 @@
  *
  * Nothing is put on a stream that is being captured, nor where launches have no events of their
  * own; then only the host's waits are recorded. Nothing here allocates, waits, or makes CUDA
- * objects on the call path; what finds no room is a counted loss.
+ * objects on the call path; what finds no space is a counted loss.
  */
 #ifndef CT_INTERPOSE_GPU_STREAM_WAITS_H
 #define CT_INTERPOSE_GPU_STREAM_WAITS_H

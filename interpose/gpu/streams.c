@@ -11,7 +11,7 @@
 #include "trace/pages.h"
 
 /* size: programs have tens of streams, and get the handles of those that they have destroyed again.
- * Half full, 1 in 2,000 finds no room. */
+ * Half full, 1 in 2,000 finds no space. */
 #define STREAMS 1024u
 #define PROBES 32u
 
@@ -50,16 +50,16 @@ struct ct_gpu_context *ct_gpu_context_nth(unsigned n)
 	return atomic_load_explicit(&c->handle, memory_order_acquire) ? c : NULL;
 }
 
-/* Its entry, NULL if it has none; *room is its free slot, NULL in a full table. */
-static struct ct_gpu_context *find_context(CUcontext handle, struct ct_gpu_context **room)
+/* Its entry, NULL if it has none; *free_slot is its free slot, NULL in a full table. */
+static struct ct_gpu_context *find_context(CUcontext handle, struct ct_gpu_context **free_slot)
 {
-	*room = NULL;
+	*free_slot = NULL;
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++) {
 		struct ct_gpu_context *c = &tables->contexts[i];
 		CUcontext known = atomic_load_explicit(&c->handle, memory_order_acquire);
 
 		if (!known) {
-			*room = c;
+			*free_slot = c;
 			return NULL;
 		}
 		if (known == handle && !ct_gpu_context_is_closed(c))
@@ -122,8 +122,8 @@ int ct_gpu_context_is_there(const struct ct_cuda *cuda, const struct ct_gpu_cont
 struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle)
 {
 	struct ct_gpu_context_identity identity;
-	struct ct_gpu_context *room;
-	struct ct_gpu_context *c = find_context(handle, &room);
+	struct ct_gpu_context *free_slot;
+	struct ct_gpu_context *c = find_context(handle, &free_slot);
 	int32_t device;
 
 	if (c)
@@ -137,9 +137,9 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
 		return NULL;
 	}
-	c = find_context(handle, &room);
-	if (!c && room) {
-		c = room;
+	c = find_context(handle, &free_slot);
+	if (!c && free_slot) {
+		c = free_slot;
 		c->device = device;
 		c->identity = identity;
 		c->event_flags = ct_gpu_event_flags();
@@ -248,17 +248,17 @@ static int make_key(const struct ct_cuda *cuda, CUstream handle, int device, str
 	return 1;
 }
 
-static struct ct_gpu_stream *find(const struct stream_key *key, struct ct_gpu_stream **room)
+static struct ct_gpu_stream *find(const struct stream_key *key, struct ct_gpu_stream **free_slot)
 {
 	uint32_t at = ct_mix_slot(key->handle ^ key->whose, 24);
 
-	*room = NULL;
+	*free_slot = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct ct_gpu_stream *s = &tables->streams[(at + i) % STREAMS];
 		uintptr_t known = atomic_load_explicit(&s->handle, memory_order_acquire);
 
 		if (!known) {
-			*room = s;
+			*free_slot = s;
 			return NULL;
 		}
 		if (known == key->handle && s->whose == key->whose &&
@@ -343,14 +343,14 @@ static void close_all(void)
 void ct_gpu_contexts_prepare(unsigned int event_flags)
 {
 	wait_for_lock();
-	for (unsigned i = 0, room = 0; i < CT_GPU_CONTEXTS; i++) {
+	for (unsigned i = 0, at = 0; i < CT_GPU_CONTEXTS; i++) {
 		struct ct_gpu_context *c = open_context(i), *ahead;
 
-		while (room < CT_GPU_CONTEXTS && ct_gpu_context_nth(room))
-			room++;
-		if (!c || room == CT_GPU_CONTEXTS)
+		while (at < CT_GPU_CONTEXTS && ct_gpu_context_nth(at))
+			at++;
+		if (!c || at == CT_GPU_CONTEXTS)
 			continue;
-		ahead = &tables->contexts[room];
+		ahead = &tables->contexts[at];
 		ahead->device = c->device;
 		ahead->identity = c->identity;
 		ahead->event_flags = event_flags;
@@ -414,15 +414,15 @@ void ct_gpu_contexts_count(void)
 static struct ct_gpu_stream *enter(const struct stream_key *key)
 {
 	uint32_t n = 0, launching = 0;
-	struct ct_gpu_stream *s, *room;
+	struct ct_gpu_stream *s, *free_slot;
 
 	if (!ct_spin_lock(&lock, CT_SPIN_TRIES)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
 		return NULL;
 	}
-	s = find(key, &room);
-	if (!s && room) {
-		s = room;
+	s = find(key, &free_slot);
+	if (!s && free_slot) {
+		s = free_slot;
 		s->whose = key->whose;
 		s->context = key->context;
 		s->id = tables->was_closed ? former_id(key) : 0;
@@ -447,12 +447,12 @@ static struct ct_gpu_stream *enter(const struct stream_key *key)
 
 struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device)
 {
-	struct ct_gpu_stream *s, *room;
+	struct ct_gpu_stream *s, *free_slot;
 	struct stream_key key;
 
 	if (!make_key(cuda, handle, device, &key))
 		return NULL;
-	s = find(&key, &room);
+	s = find(&key, &free_slot);
 	if (s)
 		return s;
 	if (!key.context)

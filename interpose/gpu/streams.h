@@ -64,7 +64,7 @@ struct ct_gpu_stream {
 	uint32_t id; /* from 1 */
 	_Atomic uint32_t stale;
 	uint64_t word;			   /* the open table's: id << 32 | device */
-	struct ct_waits_launches launches; /* on it, for who waits for them */
+	struct ct_waits_launches launches; /* on it, for threads that wait for them */
 	/* queue.h, who uses it: events so far, and one of the last CT_GPU_QUEUE_MOST / 2 and one of
 	 * those before */
 	_Atomic uint32_t begun;
@@ -81,7 +81,7 @@ struct ct_gpu_stream {
 /* Map the tables, or empty those of a parent process; 0 or CT_NOMEM. Before the gate opens. */
 int ct_gpu_streams_init(void);
 
-/* The context of this handle, entered if it is new. NULL: no room, or CUDA does not report its
+/* The context of this handle, entered if it is new. NULL: no space, or CUDA does not report its
  * device (counted losses). Any thread. */
 struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle);
 
@@ -107,8 +107,8 @@ static inline int ct_gpu_context_is_dead(const struct ct_gpu_context *context)
 int ct_gpu_context_is_there(const struct ct_cuda *cuda, const struct ct_gpu_context *context);
 
 /* Other events are to be used from some moment on: first each open context gets one ahead with
- * such, which the poll thread fills (ct_gpu_contexts_are_ready()); then the one takes the other's
- * place. The poll thread's. */
+ * such, which the poll thread fills (ct_gpu_contexts_are_ready()); then the new one replaces the
+ * old one. The poll thread's. */
 void ct_gpu_contexts_prepare(unsigned int event_flags);
 int ct_gpu_contexts_are_ready(void);
 void ct_gpu_contexts_renew(void);
@@ -143,7 +143,7 @@ static inline void ct_gpu_context_leave(const struct ct_cuda *cuda, int entered)
 }
 
 /* The stream of a handle, for a launch by the calling thread. `device`: whose default streams are
- * meant, negative for the current context's. NULL: no room, or its context is unknown (counted
+ * meant, negative for the current context's. NULL: no space, or its context is unknown (counted
  * losses). */
 struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device);
 

@@ -249,7 +249,7 @@ struct ct_gpu_span *ct_gpu_begin_profiled(const struct ct_gpu_launch *launch)
 	return span;
 }
 
-/* One that gets no events: not picked, no room, or none of ours. */
+/* One that gets no events: not picked, no space, or none of ours. */
 static __attribute__((noinline)) struct ct_gpu_span *begin_without(
 	const struct ct_gpu_launch *launch)
 {
@@ -363,7 +363,7 @@ uint64_t ct_gpu_end(struct ct_gpu_span *span)
 		probe_ns = ct_now_ns();
 	if (__builtin_expect(!ct_poll_gave_up(), 1))
 		span->has_end = (uint8_t)end_on_gpu(span);
-	/* a graph is more than its communication: who waits for it may wait for the rest */
+	/* a graph is more than its communication: a wait for it may be for the rest */
 	if (__builtin_expect((uint8_t)ct_load_relaxed(&span->open->comm_op) != CT_OP_GraphLaunch,
 			     1)) {
 		ct_waits_count(&span->stream->launches,

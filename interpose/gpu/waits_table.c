@@ -9,7 +9,7 @@
 #include "trace/pages.h"
 
 /* size: programs have tens of streams and some thousand events, used again and again. Half full, 1
- * in 100 finds no room (WAITS_FULL). */
+ * in 100 finds no space (WAITS_FULL). */
 #define STREAMS 512u
 #define EVENTS 8192u
 #define PROBES 16u
@@ -106,19 +106,20 @@ static int is_stream(const struct waits_stream *s, const struct ct_waits_key *ke
 }
 
 /* Without a lock: it may be gone, or another's, when that is held. */
-static struct waits_stream *find_stream(const struct ct_waits_key *key, struct waits_stream **room)
+static struct waits_stream *find_stream(const struct ct_waits_key *key,
+					struct waits_stream **free_slot)
 {
 	uint32_t at = home_of(key->handle, key->whose);
 
-	*room = NULL;
+	*free_slot = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct waits_stream *s = &tables->streams[(at + i) % STREAMS];
 		uintptr_t handle = atomic_load_explicit(&s->handle, memory_order_relaxed);
 
 		if (is_stream(s, key))
 			return s;
-		if ((!handle || handle == LEFT) && !*room)
-			*room = s;
+		if ((!handle || handle == LEFT) && !*free_slot)
+			*free_slot = s;
 		if (!handle)
 			break;
 	}
@@ -128,8 +129,8 @@ static struct waits_stream *find_stream(const struct ct_waits_key *key, struct w
 /* Locked. NULL: it is not there, or its holder does not run. */
 static struct waits_stream *enter_stream(const struct ct_waits_key *key)
 {
-	struct waits_stream *room;
-	struct waits_stream *s = tables ? find_stream(key, &room) : NULL;
+	struct waits_stream *free_slot;
+	struct waits_stream *s = tables ? find_stream(key, &free_slot) : NULL;
 
 	if (!s || !enter(&s->lock))
 		return NULL;
@@ -139,8 +140,8 @@ static struct waits_stream *enter_stream(const struct ct_waits_key *key)
 	return NULL;
 }
 
-/* With `adding` held, so that no other thread takes the room. Its lock: a thread may still have the
- * stream that was there. */
+/* With `adding` held, so that no other thread takes the space. Its lock: a thread may still have
+ * the stream that was there. */
 static void add_stream(struct waits_stream *s, const struct ct_waits_key *key)
 {
 	if (!enter(&s->lock))
@@ -158,41 +159,41 @@ static void add_stream(struct waits_stream *s, const struct ct_waits_key *key)
 	leave(&s->lock);
 }
 
-/* The same, and it is added. NULL also if there is no room, which is counted. */
+/* The same, and it is added. NULL also if there is no space, which is counted. */
 static struct waits_stream *get_stream(const struct ct_waits_key *key)
 {
-	struct waits_stream *s, *room;
+	struct waits_stream *s, *free_slot;
 
 	if (!tables)
 		return NULL;
-	if (!find_stream(key, &room)) {
+	if (!find_stream(key, &free_slot)) {
 		if (!enter(&tables->adding))
 			return NULL;
-		s = find_stream(key, &room);
-		if (!s && room)
-			add_stream(room, key);
+		s = find_stream(key, &free_slot);
+		if (!s && free_slot)
+			add_stream(free_slot, key);
 		else if (!s)
 			lose();
 		leave(&tables->adding);
-		if (!s && !room)
+		if (!s && !free_slot)
 			return NULL;
 	}
 	return enter_stream(key);
 }
 
-static struct waits_event *find_event(uintptr_t handle, struct waits_event **room)
+static struct waits_event *find_event(uintptr_t handle, struct waits_event **free_slot)
 {
 	uint32_t at = home_of(handle, 0);
 
-	*room = NULL;
+	*free_slot = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct waits_event *e = &tables->events[(at + i) % EVENTS];
 		uintptr_t had = atomic_load_explicit(&e->handle, memory_order_relaxed);
 
 		if (had == handle)
 			return e;
-		if ((!had || had == LEFT) && !*room)
-			*room = e;
+		if ((!had || had == LEFT) && !*free_slot)
+			*free_slot = e;
 		if (!had)
 			break;
 	}
@@ -202,8 +203,8 @@ static struct waits_event *find_event(uintptr_t handle, struct waits_event **roo
 /* Locked. NULL: it is not there, or its holder does not run. */
 static struct waits_event *enter_event(uintptr_t handle)
 {
-	struct waits_event *room;
-	struct waits_event *e = tables ? find_event(handle, &room) : NULL;
+	struct waits_event *free_slot;
+	struct waits_event *e = tables ? find_event(handle, &free_slot) : NULL;
 
 	if (!e || !enter(&e->lock))
 		return NULL;
@@ -213,15 +214,15 @@ static struct waits_event *enter_event(uintptr_t handle)
 	return NULL;
 }
 
-/* The same, and it is added. NULL also if there is no room, which is counted. */
+/* The same, and it is added. NULL also if there is no space, which is counted. */
 static struct waits_event *get_event(uintptr_t handle)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct waits_event *room;
-		struct waits_event *e = find_event(handle, &room);
+		struct waits_event *free_slot;
+		struct waits_event *e = find_event(handle, &free_slot);
 		uintptr_t had;
 
-		e = e ? e : room;
+		e = e ? e : free_slot;
 		if (!e)
 			break;
 		if (!enter(&e->lock))
@@ -231,7 +232,7 @@ static struct waits_event *get_event(uintptr_t handle)
 			atomic_store_explicit(&e->handle, handle, memory_order_relaxed);
 		if (!had || had == LEFT || had == handle)
 			return e;
-		/* another thread took the room for its event */
+		/* another thread took the space for its event */
 		leave(&e->lock);
 	}
 	lose();
@@ -431,7 +432,7 @@ uint32_t ct_waits_look(const struct ct_waits_key *key, uintptr_t event, struct c
 
 	found->n = found->flags = 0;
 	if (s && !s->is_fed && !(e && e->serial == serial)) {
-		s->is_fed = 1; /* also by who recorded it behind our back */
+		s->is_fed = 1; /* also by a thread that recorded it unseen */
 		call_in(s);
 	}
 	if (s && e) {

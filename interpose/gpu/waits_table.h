@@ -10,7 +10,7 @@
  * across a call into CUDA or other code; a stream's is acquired before an event's. Acquiring it
  * fails after a bounded number of tries: a thread that loses its core while it holds one disturbs
  * only those that use the same stream or event, not those of other GPUs. Only a stream that is new
- * needs a lock of the whole table. What was not noted for that reason, or for lack of room, is a
+ * needs a lock of the whole table. What was not noted for that reason, or for lack of space, is a
  * counted loss, and the waits that follow say that some may be missing before them (CT_WAIT_GAP).
  * Any thread.
  */
@@ -23,7 +23,8 @@
 /* size: streams with communication that one stream can wait for; each event has a copy. */
 #define CT_WAITS_CLOCK 12u
 
-/* What has been launched on a stream, kept by who launches, without the lock. Zero-initialised. */
+/* What has been launched on a stream, kept by the launching thread, without the lock.
+ * Zero-initialised. */
 struct ct_waits_launches {
 	_Atomic uint64_t last;	/* how many << 32, and the id of the last one */
 	_Atomic uint32_t known; /* the table has it, and nothing has changed that needs a record */
@@ -48,7 +49,7 @@ struct ct_waits_clock {
 	struct ct_waits_on at[CT_WAITS_CLOCK];
 };
 
-/* What a wait brings that is new to who waits. */
+/* What a wait brings that is new to the waiting thread. */
 struct ct_waits_new {
 	uint32_t n;
 	uint32_t flags; /* CT_WAIT_GAP, _OTHERS, _LAUNCHES */

@@ -24,7 +24,7 @@ static EACH_ROW uint8_t redop_of(ct_mpi_handle redop)
 	return __builtin_expect(redop != 0, 1) ? ct_mpi_redop(redop) : 0;
 }
 
-/* All but its place in the order. */
+/* All but its position in the order. */
 static EACH_ROW uint64_t describe(struct ct_op *op, const struct mpi_call *c,
 				  const struct ct_mpi_args *share)
 {

@@ -3,10 +3,10 @@
  *
  * Recorded counts follow trace/ops.def: of operations that every rank takes an equal part in, the
  * part as it was passed; of those with a count for each peer, the sum of what this rank sends, or
- * the part that is its own. Arguments that are not significant (in place, at the ranks that are not
- * the root, in the root's own group of an intercommunicator) are never looked at. Everything here
- * is local and inlined into the wrapper of one function, where nearly all of it is known to the
- * compiler.
+ * the part that is its own. Arguments that are not significant (MPI_IN_PLACE, at the ranks that are
+ * not the root, in the root's own group of an intercommunicator) are never looked at. Everything
+ * here is local and inlined into the wrapper of one function, where nearly all of it is known to
+ * the compiler.
  */
 #ifndef CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H
 #define CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H

@@ -62,7 +62,7 @@ static struct ct_traced_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind,
 	uint32_t name;
 	int saved = errno;
 
-	/* without room the lookup would fail again at each call */
+	/* without space the lookup would fail again at each call */
 	if (!ct_comms_has_room() ||
 	    !(kind == CT_MPI_KIND_COMM ? ct_mpi_members_of_comm(handle, &members)
 				       : ct_mpi_members_of_win(handle, &members)))

@@ -13,8 +13,8 @@
 #define VERSION_TEXT 8448
 
 struct ct_mpi ct_mpi __attribute__((aligned(4096)));
-struct ct_mpi_place ct_mpi_types[CT_MPI_PLACES];
-struct ct_mpi_place ct_mpi_redops[CT_MPI_PLACES];
+struct ct_mpi_slot ct_mpi_types[CT_MPI_SLOTS];
+struct ct_mpi_slot ct_mpi_redops[CT_MPI_SLOTS];
 
 /* Where MPI may be when the caller's own scope does not have it. */
 const char *const ct_mpi_sonames[] = { "libmpi.so.40",	  "libmpi.so.12", "libmpich.so.12",
@@ -88,23 +88,23 @@ static void take_values(void)
 	ct_mpi.mask = ct_mpi.is.handle_bytes == 8 ? UINTPTR_MAX : UINT32_MAX;
 }
 
-static struct ct_mpi_place *find_slot(struct ct_mpi_place *places, uint64_t key)
+static struct ct_mpi_slot *find_slot(struct ct_mpi_slot *slots, uint64_t key)
 {
-	uint32_t at = ct_mpi_place_of(key);
+	uint32_t at = ct_mpi_slot_of(key);
 
-	while (places[at].key && places[at].key != key)
-		at = (at + 1) % CT_MPI_PLACES;
-	return &places[at];
+	while (slots[at].key && slots[at].key != key)
+		at = (at + 1) % CT_MPI_SLOTS;
+	return &slots[at];
 }
 
-/* The first of several names of a handle stays. Half the places are free. */
-static void add_handle(struct ct_mpi_place *places, uintptr_t handle, uint8_t id, uint64_t bytes)
+/* The first of several names of a handle stays. Half the slots are free. */
+static void add_handle(struct ct_mpi_slot *slots, uintptr_t handle, uint8_t id, uint64_t bytes)
 {
 	uint64_t key = (uint64_t)(uintptr_t)ct_mpi_key(handle);
-	struct ct_mpi_place *p = find_slot(places, key);
+	struct ct_mpi_slot *p = find_slot(slots, key);
 
 	if (!p->key)
-		*p = (struct ct_mpi_place){ .key = key, .id = id, .bytes = (uint8_t)bytes };
+		*p = (struct ct_mpi_slot){ .key = key, .id = id, .bytes = (uint8_t)bytes };
 }
 
 static uint64_t size_of(ct_mpi_handle type)
@@ -124,7 +124,7 @@ static uint64_t size_of(ct_mpi_handle type)
 }
 
 /* A type that this build of the library lacks has no size, or stands for the null handle. */
-static void place_type(uintptr_t type, uint8_t dtype)
+static void add_type(uintptr_t type, uint8_t dtype)
 {
 	uint64_t bytes = type ? size_of(type) : 0;
 
@@ -142,7 +142,7 @@ static void take_tables(void)
 	memset(ct_mpi_types, 0, sizeof(ct_mpi_types));
 	memset(ct_mpi_redops, 0, sizeof(ct_mpi_redops));
 #define MPI_TYPE(name, openmpi, mpich, standard, dtype)                                            \
-	place_type(pick_handle(#openmpi, mpich, standard), CT_DTYPE_##dtype);
+	add_type(pick_handle(#openmpi, mpich, standard), CT_DTYPE_##dtype);
 #include "interpose/abi/mpi_types.def"
 #define MPI_REDOP(name, openmpi, mpich, standard, redop)                                           \
 	add_handle(ct_mpi_redops, pick_handle(#openmpi, mpich, standard), CT_REDOP_##redop, 0);
@@ -187,8 +187,8 @@ enum ct_mpi_flavour ct_mpi_find_flavour(void)
 
 struct ct_mpi_element ct_mpi_element_slow(ct_mpi_handle type)
 {
-	const struct ct_mpi_place *p = find_slot(ct_mpi_types,
-						 (uint64_t)(uintptr_t)ct_mpi_key(type));
+	const struct ct_mpi_slot *p = find_slot(ct_mpi_types,
+						(uint64_t)(uintptr_t)ct_mpi_key(type));
 
 	if (p->key)
 		return (struct ct_mpi_element){ p->id, p->bytes };
@@ -197,8 +197,8 @@ struct ct_mpi_element ct_mpi_element_slow(ct_mpi_handle type)
 
 uint8_t ct_mpi_redop_slow(ct_mpi_handle redop)
 {
-	const struct ct_mpi_place *p = find_slot(ct_mpi_redops,
-						 (uint64_t)(uintptr_t)ct_mpi_key(redop));
+	const struct ct_mpi_slot *p = find_slot(ct_mpi_redops,
+						(uint64_t)(uintptr_t)ct_mpi_key(redop));
 
 	return p->key ? p->id : CT_REDOP_custom;
 }

@@ -96,15 +96,15 @@ static inline int ct_mpi_is_in_place(const void *buffer)
 /* The element of a datatype that is significant in the call at hand. Any thread. */
 struct ct_mpi_element ct_mpi_element_slow(ct_mpi_handle type);
 
-#define CT_MPI_PLACES 256u /* size: eight bits of a hash choose one; MPI has fewer than 100 types */
-struct ct_mpi_place {
+#define CT_MPI_SLOTS 256u /* size: eight bits of a hash choose one; MPI has fewer than 100 types */
+struct ct_mpi_slot {
 	uint64_t key; /* of a predefined handle, 0: none */
 	uint8_t id;   /* in trace/dtypes.def or redops.def */
 	uint8_t bytes;
 };
-extern struct ct_mpi_place ct_mpi_types[CT_MPI_PLACES] CT_NEAR;
+extern struct ct_mpi_slot ct_mpi_types[CT_MPI_SLOTS] CT_NEAR;
 
-static inline uint32_t ct_mpi_place_of(uint64_t key)
+static inline uint32_t ct_mpi_slot_of(uint64_t key)
 {
 	return ct_mix_slot(key, 8);
 }
@@ -112,23 +112,23 @@ static inline uint32_t ct_mpi_place_of(uint64_t key)
 static inline struct ct_mpi_element ct_mpi_element(ct_mpi_handle type)
 {
 	uint64_t key = (uint64_t)(uintptr_t)ct_mpi_key(type);
-	const struct ct_mpi_place *place = &ct_mpi_types[ct_mpi_place_of(key)];
+	const struct ct_mpi_slot *slot = &ct_mpi_types[ct_mpi_slot_of(key)];
 
-	if (__builtin_expect(place->key == key, 1))
-		return (struct ct_mpi_element){ place->id, place->bytes };
+	if (__builtin_expect(slot->key == key, 1))
+		return (struct ct_mpi_element){ slot->id, slot->bytes };
 	return ct_mpi_element_slow(type);
 }
 
 /* The reduction, `custom` for one that the program made. Any thread. */
 uint8_t ct_mpi_redop_slow(ct_mpi_handle redop);
-extern struct ct_mpi_place ct_mpi_redops[CT_MPI_PLACES] CT_NEAR;
+extern struct ct_mpi_slot ct_mpi_redops[CT_MPI_SLOTS] CT_NEAR;
 
 static inline uint8_t ct_mpi_redop(ct_mpi_handle redop)
 {
 	uint64_t key = (uint64_t)(uintptr_t)ct_mpi_key(redop);
-	const struct ct_mpi_place *place = &ct_mpi_redops[ct_mpi_place_of(key)];
+	const struct ct_mpi_slot *slot = &ct_mpi_redops[ct_mpi_slot_of(key)];
 
-	return __builtin_expect(place->key == key, 1) ? place->id : ct_mpi_redop_slow(redop);
+	return __builtin_expect(slot->key == key, 1) ? slot->id : ct_mpi_redop_slow(redop);
 }
 
 #endif

@@ -10,7 +10,7 @@
 #include "interpose/recorder.h"
 #include "trace/pages.h"
 
-/* size: different sets of members in the life of a process; no place is ever given back. Most
+/* size: different sets of members in the life of a process; no slot is ever given back. Most
  * programs have tens of them, however many communicators they make. */
 #define SETS 8192u
 #define PART 64 /* size: ranks that are translated at a time, on the stack */
@@ -140,12 +140,12 @@ static void free_group(group_memory *group)
 }
 
 static void join(struct ct_mpi_members *m, const struct group_ranks *own,
-		 const struct group_ranks *far, int32_t rank, int is_unplaced)
+		 const struct group_ranks *far, int32_t rank, int is_unranked)
 {
 	const struct group_ranks *first = far && far->first < own->first ? far : own;
 
 	*m = (struct ct_mpi_members){
-		.hash = own->hash, .n = own->n, .rank = rank, .is_unplaced = is_unplaced
+		.hash = own->hash, .n = own->n, .rank = rank, .is_unranked = is_unranked
 	};
 	m->is_foreign = own->is_foreign || (far && far->is_foreign);
 	if (!far)
@@ -196,7 +196,7 @@ int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members)
 	return ok;
 }
 
-/* The place of a set, taken if it is new; NULL: all are taken. */
+/* The slot of a set, taken if it is new; NULL: all are taken. */
 static struct member_set *claim_set(uint64_t hash)
 {
 	hash = hash ? hash : 1;
@@ -238,7 +238,7 @@ uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_ki
 		key = ct_hash_mix(key, ct_now_ns());
 	}
 	*source = set && !members->is_foreign ? CT_KEY_LIBRARY : CT_KEY_GUESSED;
-	if (!set || members->is_unplaced || is_nameless_child()) {
+	if (!set || members->is_unranked || is_nameless_child()) {
 		key = ct_hash_mix(key, process_hash);
 		*source = CT_KEY_GUESSED;
 	}

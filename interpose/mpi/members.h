@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* members.h — who is in a communicator of MPI, and the key that follows from it.
+/* members.h — the members of an MPI communicator, and the key that follows from it.
  *
- * All members of a communicator agree on who they are, so the key is made of their ranks in
+ * All members of a communicator agree on the list of members, so the key is made of their ranks in
  * MPI_COMM_WORLD, in order, and of how many communicators of just these members this process has
  * had before: made by whatever call, a communicator of A and B is counted by A and B alike. An
  * intercommunicator has the members of both groups, that of the lower rank first, so that both
@@ -27,7 +27,7 @@ struct ct_mpi_members {
 	int32_t rank;	   /* index of this process */
 	uint32_t first_peer; /* index of the member that a peer of 0 means */
 	int is_foreign;	     /* has members of another world */
-	int is_unplaced; /* its members' ranks in the world are unknown: the key is this process's
+	int is_unranked; /* its members' ranks in the world are unknown: the key is this process's
 			    own */
 };
 

@@ -123,7 +123,7 @@ static void store_bytes(struct ct_slot *slot, struct ct_op op, uint64_t bytes)
 	store(slot, CT_OP_W_WHAT, w[CT_OP_W_WHAT]);
 }
 
-/* The number before the peer, and both before the end: who reads in between finds a receive from
+/* The number before the peer, and both before the end: a reader in between finds a receive from
  * any. */
 void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
 		      const void *status)

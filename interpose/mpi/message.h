@@ -15,7 +15,7 @@
 #include "interpose/mpi/mpi.h"
 #include "interpose/mpi/requests.h"
 
-/* Room for a status of any flavour. */
+/* Space for a status of any flavour. */
 struct ct_mpi_status {
 	uint64_t words[4];
 };

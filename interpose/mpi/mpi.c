@@ -21,7 +21,7 @@ static const void *const wrappers[CT_MPI_FUNCTIONS][2] = {
 #include "interpose/abi/mpi_functions.def"
 };
 #define MPI_FUNCTION(name, params, args)                                                           \
-	_Static_assert(sizeof("PMPI_" #name) <= LONGEST, "names has room for it and its end");
+	_Static_assert(sizeof("PMPI_" #name) <= LONGEST, "names has space for it and its end");
 #include "interpose/abi/mpi_functions.def"
 
 struct ct_real ct_mpi_reals[CT_MPI_FUNCTIONS][2];

@@ -68,7 +68,7 @@ static char *take_one(struct ct_mpi_multi *s, const struct size *size, uint32_t 
 	return NULL;
 }
 
-/* Room for s->n handles, with the statuses behind it at *statuses. */
+/* Space for s->n handles, with the statuses behind it at *statuses. */
 static struct ct_mpi_held *take_buffer(struct ct_mpi_multi *s, void **statuses)
 {
 	uint32_t first = 0;

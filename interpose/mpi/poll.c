@@ -10,7 +10,7 @@
 #include "interpose/recorder.h"
 #include "trace/mix.h"
 
-/* size: threads that poll at the same time; half full, 1 in 50 finds no room (REQUESTS_FULL). */
+/* size: threads that poll at the same time; half full, 1 in 50 finds no space (REQUESTS_FULL). */
 #define POLLS 256u
 #define PROBES 16u
 

@@ -7,10 +7,11 @@
 #include "trace/mix.h"
 #include "trace/pages.h"
 
-/* fact: a bucket's keys are one cache line. What has no room in its own goes into one of the next. */
+/* fact: a bucket's keys are one cache line. What has no space in its own goes into one of the next.
+ */
 #define BUCKET 8u
 #define BUCKETS (CT_MPI_REQUESTS_MAX / BUCKET)
-#define REACH 8u /* size: 64 places */
+#define REACH 8u /* size: 64 slots */
 
 /* size: looked through as a whole, if anything is in it. */
 #define SPARE 64u
@@ -30,7 +31,7 @@ static struct {
 	struct ct_mpi_request entries[BUCKETS + SPARE][BUCKET];
 	_Atomic uint64_t lives; /* so far */
 	_Atomic uint32_t n;
-	_Atomic uint32_t spare; /* of these in the spare room */
+	_Atomic uint32_t spare; /* of these in the spare space */
 	_Atomic uint32_t lost;	/* persistent ones */
 	_Atomic uint32_t receives;
 	_Atomic uint32_t opens; /* entries of the ring's open table that are ours */
@@ -105,12 +106,12 @@ struct request_search {
 	int oldest;
 	uint32_t n; /* found */
 	uint64_t best;
-	struct table_entry *place;
+	struct table_entry *found;
 };
 
 static void search(struct request_search *s, struct table_entry p)
 {
-	/* acquire: pairs with the release of who made the entry */
+	/* acquire: pairs with the release of the thread that made the entry */
 	for (; p.at < BUCKET; p.at++) {
 		uint64_t serial;
 
@@ -120,13 +121,13 @@ static void search(struct request_search *s, struct table_entry p)
 		if (s->n++ && (s->oldest ? serial > s->best : serial < s->best))
 			continue;
 		s->best = serial;
-		*s->place = p;
+		*s->found = p;
 	}
 }
 
 static uint32_t find_entry(uintptr_t key, int oldest, struct table_entry *found)
 {
-	struct request_search s = { .key = key, .oldest = oldest, .place = found };
+	struct request_search s = { .key = key, .oldest = oldest, .found = found };
 	uint32_t home = home_of(key);
 
 	for (uint32_t i = 0; i < REACH; i++) {
@@ -141,7 +142,7 @@ static uint32_t find_entry(uintptr_t key, int oldest, struct table_entry *found)
 }
 
 /* The newest, or oldest, entry with the key. Returns how many there are. An entry may come to a
- * place that has been looked at already before the one that is still to be looked at goes, so none
+ * slot that has been looked at already before the one that is still to be looked at goes, so none
  * is only what is found while none comes. */
 #define MOST_LOOKS 64 /* size: more is a program that begins and ends requests without a pause */
 
@@ -160,7 +161,7 @@ static uint32_t find(uintptr_t key, int oldest, struct table_entry *found)
 	return 0;
 }
 
-/* A free place of the bucket, now the caller's. */
+/* A free slot of the bucket, now the caller's. */
 static int claim_in(struct table_entry p, struct table_entry *claimed)
 {
 	for (; p.at < BUCKET; p.at++) {
@@ -194,14 +195,14 @@ static int claim(uintptr_t key, int may_use_spare, struct table_entry *claimed)
 	return 0;
 }
 
-static void free_place(const struct table_entry *p)
+static void free_slot(const struct table_entry *p)
 {
 	if (p->bucket != p->home)
 		atomic_fetch_sub_explicit(&table->strayed[p->home], 1, memory_order_relaxed);
 	if (p->bucket >= BUCKETS)
 		atomic_fetch_sub_explicit(&table->spare, 1, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&table->n, 1, memory_order_relaxed);
-	/* release: pairs with the acquire of who claims it */
+	/* release: pairs with the acquire of the thread that claims it */
 	atomic_store_explicit(key_at(p), KEY_FREE, memory_order_release);
 }
 
@@ -218,7 +219,7 @@ static int may_open(void)
 	return 0;
 }
 
-/* Under way, for who reads the ring. */
+/* Under way, for readers of the ring. */
 static void show(struct ct_mpi_request *r)
 {
 	const struct ct_op *op = &r->op;
@@ -308,7 +309,7 @@ static int remove_request(const struct table_entry *p, uintptr_t key, uint64_t s
 	}
 	*request = *r;
 	hide(r);
-	free_place(p);
+	free_slot(p);
 	return 1;
 }
 

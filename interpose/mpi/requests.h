@@ -11,7 +11,7 @@
  *
  * The launch of an operation is closed exactly once, by the thread that takes its entry. A full
  * table costs the end of that one operation (counted), never its record; of a persistent one its
- * starts (counted). There is spare room for those that are collectives, whose order on their
+ * starts (counted). There is spare space for those that are collectives, whose order on their
  * communicator all members share. After a transfer that was lost, or whose other side is not known,
  * its communicator's messages have no numbers (ct_channels_stop()): nothing is matched wrongly. All
  * functions: any thread, inside a recorded call (ct_self.depth).
@@ -79,8 +79,8 @@ void ct_mpi_requests_begun(uintptr_t handle, enum ct_mpi_handle_kind kind,
 /* The call that should have begun it failed: the launch ends with the result. */
 void ct_mpi_requests_failed(const struct ct_mpi_request *request, uint64_t now_ns, int result);
 
-/* A persistent operation was made, or a message was received as a handle. If there is no room for a
- * persistent one, it is lost: the second reports how many are. */
+/* A persistent operation was made, or a message was received as a handle. If there is no space for
+ * a persistent one, it is lost: the second reports how many are. */
 void ct_mpi_requests_keep(uintptr_t handle, const struct ct_mpi_request *request);
 uint32_t ct_mpi_requests_lost(void);
 
@@ -103,7 +103,7 @@ struct ct_mpi_held {
 };
 struct ct_mpi_held ct_mpi_requests_hold(uintptr_t handle);
 
-/* Copy the entry and make its place free again; a persistent one is kept and is inactive. 0: there
+/* Copy the entry and make its slot free again; a persistent one is kept and is inactive. 0: there
  * is none, or it is persistent and was not active. */
 int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *request);
 

@@ -50,7 +50,7 @@ static struct ct_mpi_request *at(const void *requests, uint32_t i)
 	return key ? ct_mpi_requests_find(key, 0) : NULL;
 }
 
-/* The i-th was started, of those that are not known: of one for which there was no room it is not
+/* The i-th was started, of those that are not known: of one for which there was no space it is not
  * on record. (It may move nothing, where its other side is MPI_PROC_NULL: too many are counted
  * rather than too few.) */
 static void lose_start(const void *requests, uint32_t i, int result)

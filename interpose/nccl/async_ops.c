@@ -49,7 +49,7 @@ static int add(ncclComm_t comm, const struct async_op *entry)
 			continue;
 		table->entries[i] = *entry;
 		atomic_fetch_add_explicit(&ct_nccl_async_waiting, 1, memory_order_relaxed);
-		/* release: pairs with the acquire of who takes it */
+		/* release: pairs with the acquire of the thread that takes it */
 		atomic_store_explicit(&table->keys[i], (uintptr_t)comm, memory_order_release);
 		return 1;
 	}

@@ -20,7 +20,7 @@ static inline uint32_t ct_nccl_async_count(void)
 	return atomic_load_explicit(&ct_nccl_async_waiting, memory_order_relaxed);
 }
 
-/* A launch of this thread that has begun. No room: its end stays unknown (a counted loss). */
+/* A launch of this thread that has begun. No space: its end stays unknown (a counted loss). */
 void ct_nccl_async_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stream);
 
 /* A communicator that is being made: there when its parent is done. */

@@ -60,7 +60,7 @@ static inline struct ct_traced_comm *ct_nccl_comm(ncclComm_t handle, const void 
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_nccl_comm_slow(handle, library);
 }
 
-/* The communicator of `handle` is known from now on; NULL without room (a counted loss). */
+/* The communicator of `handle` is known from now on; NULL without space (a counted loss). */
 struct ct_traced_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle);
 
 /* It is there now: read the handle and make it known. Returns it, NULL if NCCL made none for this

@@ -45,7 +45,7 @@ static inline int ct_nccl_in_group(void)
 }
 
 /* The launch of this thread's group on (comm, stream), a new one if there is none yet: fill in what
- * its first op is. NULL: no room (a counted loss), the op's launch is never timed. */
+ * its first op is. NULL: no space (a counted loss), the op's launch is never timed. */
 struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_traced_comm *comm, ncclComm_t handle,
 					CUstream stream);
 

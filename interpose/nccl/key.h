@@ -4,8 +4,8 @@
  * functions.
  *
  * A shrunk communicator is the exception: NCCL gives all that are shrunk from one parent the same
- * hash, so who was excluded, and how often the same ranks were, goes into the key as well; what is
- * split from it hangs on that key.
+ * hash, so which ranks were excluded, and how often the same ranks were, goes into the key as well;
+ * what is split from it hangs on that key.
  *
  * The hash is NCCL's since 2.26. Before, it was DJB2a: of the id, and of a text of the parent's
  * hash and the colour. All that are split from one parent by one colour have one hash there, so

@@ -37,7 +37,7 @@ static inline int ct_marker_matches(const char *name)
 const char *ct_marker_narrow(const wchar_t *name, char narrow[CT_MARKER_NAME_BYTES]);
 
 /* The handle for a name that a program registers. NULL for a name that does not match, or without
- * room (*lost = 1). */
+ * space (*lost = 1). */
 const void *ct_marker_register(const char *name, int *lost);
 
 /* The name of a handle of this library; NULL for any other pointer. */

@@ -21,7 +21,7 @@ static _Atomic uint32_t n_domains;
 
 /* ---- names ---- */
 
-/* Of a range with attributes; NULL: none. `narrow` is room for it. */
+/* Of a range with attributes; NULL: none. `narrow` is space for it. */
 static inline const char *name_of(const struct ct_nvtx_attributes *a,
 				  char narrow[CT_MARKER_NAME_BYTES])
 {
@@ -190,7 +190,7 @@ static void *register_w(const void *domain, const wchar_t *name)
 	return register_name(ct_marker_narrow(name, narrow));
 }
 
-/* Those beyond the table share the last place, and perhaps pop one another's ranges. */
+/* Those beyond the table share the last slot, and perhaps pop one another's ranges. */
 static void *create(const void *name)
 {
 	uint32_t at = atomic_load_explicit(&n_domains, memory_order_relaxed);

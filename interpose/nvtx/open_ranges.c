@@ -11,7 +11,7 @@
 #include "trace/mix.h"
 
 /* size: threads with ranges open at the same time, looked for in so many entries; a process has a
- * thread for each GPU, and workers. Half full, 1 in 20 finds no room (NVTX_FULL). */
+ * thread for each GPU, and workers. Half full, 1 in 20 finds no space (NVTX_FULL). */
 #define THREADS 64u
 #define PROBES 8u
 #define DEPTH 6u    /* size: ranges of one thread that mark steps: step, forward, backward ... */

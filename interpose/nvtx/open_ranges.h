@@ -4,7 +4,7 @@
  *
  * Pushed ranges are in a fixed table of threads. A thread owns an entry while it has ranges open,
  * and only that thread reads and writes it. Started ranges, which any thread may end, are in a
- * fixed table of ranges. Ranges for which there is no room are counted (NVTX_FULL). Nothing here
+ * fixed table of ranges. Ranges for which there is no space are counted (NVTX_FULL). Nothing here
  * allocates or waits. While the process does not record, these functions do nothing: a range that
  * is open when recording begins, ends or continues in a forked child is not recorded. */
 #ifndef CT_INTERPOSE_NVTX_OPEN_RANGES_H
@@ -41,7 +41,7 @@ void ct_range_mark_step(uint64_t step, uint64_t samples);
 /* The calling thread ends: its pushed ranges are forgotten. */
 void ct_ranges_thread_end(void);
 
-/* Counts one more range for which there was no room. */
+/* Counts one more range for which there was no space. */
 void ct_ranges_lose(void);
 
 #endif

@@ -96,7 +96,7 @@ void *ct_profiler_handle_take(const struct ct_profiler_says *s)
 
 	if (!e)
 		return NULL;
-	/* who reads a word of this use does not find the last one confirmed afterwards */
+	/* a reader of a word of this use does not find the last one confirmed afterwards */
 	atomic_thread_fence(memory_order_release);
 #define SET(field, value) atomic_store_explicit(&e->field, value, memory_order_relaxed)
 	SET(what, (uint32_t)s->kind | (uint32_t)s->op << 8 | (uint32_t)s->alone << 16 |

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_BYTES (1u << 20) /* size: of a table of lines; a longer one is no table */
+#define MOST_BYTES (1u << 20) /* size: of a table of lines; a longer one is not a table */
 
 /* A table's bytes one after the other. */
 struct byte_stream {
@@ -34,15 +34,15 @@ static int next_byte(struct byte_stream *s)
 /* Up to 3.9: pairs of how much further instruction and line are. */
 static int64_t line_in_pairs(struct byte_stream *s, int64_t line, int64_t at)
 {
-	int64_t place = 0;
+	int64_t offset = 0;
 
 	for (;;) {
 		int step = next_byte(s), up = next_byte(s);
 
 		if (step < 0 || up < 0)
 			return line;
-		place += step;
-		if (place > at)
+		offset += step;
+		if (offset > at)
 			return line;
 		line += (signed char)up;
 	}
@@ -52,17 +52,17 @@ static int64_t line_in_pairs(struct byte_stream *s, int64_t line, int64_t at)
  * one; -128: none. */
 static int64_t line_in_ranges(struct byte_stream *s, int64_t line, int64_t at)
 {
-	int64_t place = 0;
+	int64_t offset = 0;
 
 	for (;;) {
 		int step = next_byte(s), up = next_byte(s);
 
 		if (step < 0 || up < 0)
 			return 0;
-		place += step;
+		offset += step;
 		if ((signed char)up != -128)
 			line += (signed char)up;
-		if (place > at)
+		if (offset > at)
 			return (signed char)up == -128 ? 0 : line;
 	}
 }
@@ -89,7 +89,7 @@ static int64_t signed_number(struct byte_stream *s)
 static int64_t line_in_entries(struct byte_stream *s, int64_t line, int64_t at)
 {
 	enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NOTHING = 15 };
-	int64_t place = 0;
+	int64_t offset = 0;
 	int byte = next_byte(s);
 
 	while (byte >= 0) {
@@ -97,12 +97,12 @@ static int64_t line_in_entries(struct byte_stream *s, int64_t line, int64_t at)
 
 		if (!(byte & 128))
 			return 0;
-		place += ((byte & 7) + 1) * 2;
+		offset += ((byte & 7) + 1) * 2;
 		if (form == NO_COLUMNS || form == LONG)
 			line += signed_number(s);
 		else if (form >= ONE_LINE && form < NO_COLUMNS)
 			line += form - ONE_LINE;
-		if (place > at)
+		if (offset > at)
 			return form == NOTHING ? 0 : line;
 		do
 			byte = next_byte(s);

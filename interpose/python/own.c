@@ -16,7 +16,7 @@
 enum class { UNKNOWN, OWN, PASSED, CLASSES };
 
 /* What is known of a code object: its key with the class in the lowest bits. A new one takes the
- * place of an old one. */
+ * slot of an old one. */
 static _Atomic uint64_t codes[CODES];
 
 void ct_python_own_clear(void)
@@ -25,7 +25,7 @@ void ct_python_own_clear(void)
 }
 
 /* Parts of a file's name, after the last "-packages" that it has: torch, where it is installed and
- * where it is built in place. */
+ * where it is built from source. */
 int ct_python_passes_over(const char *file)
 {
 	static const char *const inside[] = { "distributed/", "nn/",	 "autograd/",  "optim/",

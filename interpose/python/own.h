@@ -3,7 +3,7 @@
  *
  * Only after ct_python_own_check() found that all numbers are right. A thread's frames are its own
  * and do not change while it is inside a call, with the GIL or without. Code objects may go and
- * others come in their place: each is known by its address, file, name, first line and table of
+ * others take their addresses: each is known by its address, file, name, first line and table of
  * lines together. Frames of libraries that pass calls on (PASSED_OVER in own.c) are passed over,
  * unless there is nothing else. Any thread; no lock, nothing allocates. */
 #ifndef CT_INTERPOSE_PYTHON_OWN_H
@@ -11,7 +11,8 @@
 
 #include "interpose/python/python.h"
 
-#define CT_PYTHON_OWN_FRAMES 3u /* tuning: the line, and the two calls that tell it from others */
+#define CT_PYTHON_OWN_FRAMES                                                                       \
+	3u /* tuning: the line, and the two calls that distinguish it from others */
 
 struct ct_python_own {
 	uint64_t key; /* of the frames below and where they are in their code; never 0 */

@@ -19,7 +19,7 @@ static const struct publication {
 static const struct layout_field {
 	uint8_t structure, word;
 	uint16_t field; /* of struct ct_python_layout */
-} places[] = {
+} layout_fields[] = {
 #define AT(structure, word, field)                                                                 \
 	{                                                                                          \
 		structure, word, offsetof(struct ct_python_layout, field)                          \
@@ -46,7 +46,7 @@ static const struct layout_field {
 
 #define HEAD 3u	       /* fact: words before the structures: a mark, a version, free-threaded */
 #define MOST_WORDS 64u /* size: the last one that is read is before it */
-#define MOST_BYTES (16u << 20) /* size: of one structure; a larger number is no size */
+#define MOST_BYTES (16u << 20) /* size: of one structure; a larger number is not a size */
 
 static const struct publication *publication_of(uint64_t version)
 {
@@ -86,13 +86,13 @@ int ct_python_published(struct ct_python *py, ct_python_read read)
 		return -1;
 	for (int s = 0; s < STRUCTURES; at += p->words[s++])
 		begin[s] = at;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		const uint64_t *structure = &words[begin[places[i].structure]];
-		uint64_t offset = structure[places[i].word];
+	for (size_t i = 0; i < sizeof(layout_fields) / sizeof(layout_fields[0]); i++) {
+		const uint64_t *structure = &words[begin[layout_fields[i].structure]];
+		uint64_t offset = structure[layout_fields[i].word];
 
 		if (structure[0] > MOST_BYTES || offset >= structure[0])
 			return -1;
-		memcpy((char *)&py->at + places[i].field, &(uint32_t){ (uint32_t)offset },
+		memcpy((char *)&py->at + layout_fields[i].field, &(uint32_t){ (uint32_t)offset },
 		       sizeof(uint32_t));
 	}
 	fill_objects(&py->at);

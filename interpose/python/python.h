@@ -79,7 +79,7 @@ struct ct_python_cursor {
 #define CT_PYTHON_STEPS 512u
 
 #define CT_PYTHON_TAGS 7u /* fact: lowest bits of a reference that are not part of the address */
-#define CT_PYTHON_OWNER_INTERPRETER 3 /* fact: from this owner on, frames are no code of Python */
+#define CT_PYTHON_OWNER_INTERPRETER 3 /* fact: from this owner on, frames are not Python code */
 
 void ct_python_first(const struct ct_python *py, ct_python_read read, uintptr_t state,
 		     struct ct_python_cursor *cursor);

@@ -10,7 +10,7 @@ struct string_layout {
 	int is_ascii;
 };
 
-/* State: how it is interned, then kind (3 bits), compact, ascii. Builds differ in the room of the
+/* State: how it is interned, then kind (3 bits), compact, ascii. Builds differ in the space of the
  * first. At a wrong offset there is no kind. */
 static int shape_of(uint32_t state, struct string_layout *shape)
 {
@@ -66,7 +66,7 @@ static uint32_t character(const unsigned char *at, uint32_t width)
 	return c;
 }
 
-/* Characters from `from` on, at most `n`, until `to` is full; how many bytes. *all: all found room.
+/* Characters from `from` on, at most `n`, until `to` is full; how many bytes. *all: all found space.
  */
 static int64_t copy(ct_python_read read, uintptr_t data, uint32_t width, uint64_t from, uint64_t n,
 		    char *to, size_t room, int *all)

@@ -50,7 +50,7 @@ void ct_callers_leave(void)
 		    (uintptr_t)&ct_self)
 			continue;
 		atomic_store_explicit(&entries[i].block, 0, memory_order_relaxed);
-		/* release: who takes the entry finds it empty */
+		/* release: the thread that takes the entry finds it empty */
 		atomic_store_explicit(&entries[i].tid, 0, memory_order_release);
 	}
 }

@@ -21,7 +21,7 @@ void ct_callers_leave(void);
 struct ct_caller {
 	uint32_t tid;
 	uint16_t depth;	   /* 1 inside a recorded call */
-	uintptr_t wrapper; /* its place on the stack, 0 outside, or not yet known */
+	uintptr_t wrapper; /* its address on the stack, 0 outside, or not yet known */
 	uint64_t progress; /* another number whenever it has recorded anything */
 };
 

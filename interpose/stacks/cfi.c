@@ -214,7 +214,7 @@ static uintptr_t without_signature(uint64_t address)
 #endif
 }
 
-/* The caller's registers by what holds at this place. */
+/* The caller's registers by what holds at this address. */
 static enum ct_cfi_answer apply(const struct ct_row *row, uint64_t return_register,
 				struct ct_regs *regs)
 {
@@ -256,7 +256,7 @@ int ct_cfi_function(const struct ct_mapped_code *code, uintptr_t at, uintptr_t *
 enum ct_cfi_answer ct_cfi_step(const struct ct_mapped_code *code, struct ct_regs *regs, int is_call,
 			       int *is_signal)
 {
-	/* what a call returns to may be the first place of the next function */
+	/* what a call returns to may be the first address of the next function */
 	uintptr_t at = regs->pc - (is_call ? 1 : 0);
 	struct ct_row first, row;
 	struct cfi_entry e = { .has_more = 0 };

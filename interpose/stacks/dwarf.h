@@ -40,7 +40,7 @@ struct ct_rule {
 
 #define CT_RULES 33u /* fact: registers 0 to 31, and aarch64's return address, number 32 */
 
-/* What holds at one place of the code. */
+/* What holds at one address of the code. */
 struct ct_row {
 	uint64_t frame_register;	  /* the frame's address is this ... */
 	int64_t frame_offset;		  /* ... + this, */

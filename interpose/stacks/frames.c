@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* size: characters. Names of C++ are longer; their beginnings tell, and the ends of files. */
+/* size: characters. Names of C++ are longer; their beginnings distinguish them, as do the ends of
+ * files. */
 #define MOST_FUNCTION 191u
 #define MOST_FILE 191u
 

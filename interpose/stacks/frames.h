@@ -16,7 +16,7 @@ struct ct_frames {
 
 void ct_frames_begin(struct ct_frames *frames, uint8_t *bytes, size_t room);
 
-/* One more frame; long names lose their ends, long paths their beginnings. 0, or -1: no room. */
+/* One more frame; long names lose their ends, long paths their beginnings. 0, or -1: no space. */
 int ct_frames_add(struct ct_frames *frames, const struct ct_stack_frame *frame,
 		  const char *function, const char *file);
 

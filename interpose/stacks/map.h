@@ -27,7 +27,7 @@ struct ct_mapped_code {
 struct ct_code_map {
 	uint32_t n;
 	uint32_t names_used;
-	int is_cut; /* there was more than there is room for */
+	int is_cut; /* there was more than there is space for */
 	struct ct_mapped_code code[CT_CODE_RANGES];
 	char names[CT_CODE_NAMES];
 };

@@ -161,12 +161,12 @@ static int register_step(struct run *r, unsigned code)
 	return 1;
 }
 
-/* What moves on. 0: it is none of these. */
-static int place_step(struct run *r, unsigned code)
+/* What moves on. 0: not one of these. */
+static int location_step(struct run *r, unsigned code)
 {
 	switch (code) {
 	case CFA_SET_LOC:
-		/* relative to a place that a copy does not know; compilers do not write it */
+		/* relative to an address that a copy does not know; compilers do not write it */
 		r->b.bad = 1;
 		return 1;
 	case CFA_ADVANCE1:
@@ -211,7 +211,7 @@ static void step(struct run *r)
 		restore(r, code & 0x3f);
 		return;
 	}
-	if (!place_step(r, code) && !frame_step(r, code) && !register_step(r, code))
+	if (!location_step(r, code) && !frame_step(r, code) && !register_step(r, code))
 		r->b.bad = 1;
 }
 

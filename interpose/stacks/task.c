@@ -28,7 +28,7 @@ static ssize_t read_file(uint32_t tid, const char *name, char *text, size_t size
 }
 
 /* "230 0x0 ... SP PC", "-1 SP PC" outside a system call, or "running". */
-static void read_place(struct ct_proc_task *task)
+static void read_syscall(struct ct_proc_task *task)
 {
 	uint64_t numbers[16];
 	unsigned n = 0;
@@ -92,7 +92,7 @@ int ct_task_read(struct ct_proc_task *task, uint32_t tid)
 	if (read_file(tid, "schedstat", text, sizeof(text)) > 0 &&
 	    sscanf(text, "%llu", &ran) == 1 && ran)
 		task->cpu_ns = ran;
-	read_place(task);
+	read_syscall(task);
 	return 0;
 }
 
@@ -100,7 +100,7 @@ int ct_task_is_still(const struct ct_proc_task *task)
 {
 	struct ct_proc_task now = { .tid = task->tid };
 
-	read_place(&now);
+	read_syscall(&now);
 	return now.where == task->where && now.pc == task->pc && now.sp == task->sp &&
 	       now.call == task->call;
 }

@@ -45,7 +45,7 @@ static void add(struct walker *w, const struct ct_mapped_code *code)
 }
 
 /* A word of the stack at or behind `from` that a call returns to which leads into the range.
- * Certain ones first: a call through a register may lead anywhere. Its place, 0 none. */
+ * Certain ones first: a call through a register may lead anywhere. Its address, 0 none. */
 static uintptr_t look_for_return(struct walker *w, uintptr_t from, uintptr_t begin, uintptr_t end)
 {
 	static uintptr_t words[LOOKED_THROUGH]; /* one stack at a time */
@@ -72,15 +72,15 @@ static uintptr_t look_for_return(struct walker *w, uintptr_t from, uintptr_t beg
 	return likely;
 }
 
-/* The caller's frame, if its return address is at `place`. */
-static void continue_at(struct walker *w, uintptr_t place)
+/* The caller's frame, if its return address is at `at`. */
+static void continue_at(struct walker *w, uintptr_t at)
 {
 	uintptr_t back = 0;
 
-	ct_peek(place, &back, sizeof(back));
+	ct_peek(at, &back, sizeof(back));
 	memset(&w->regs, 0, sizeof(w->regs));
 	w->regs.pc = back;
-	ct_regs_set(&w->regs, CT_REG_SP, place + sizeof(back));
+	ct_regs_set(&w->regs, CT_REG_SP, at + sizeof(back));
 	w->is_call = 1;
 	w->flags = CT_WALK_GUESSED;
 }
@@ -92,24 +92,24 @@ static int guess(struct walker *w, const struct ct_mapped_code *code)
 {
 	uintptr_t sp = ct_regs_knows(&w->regs, CT_REG_SP) ? w->regs.value[CT_REG_SP] : 0;
 	struct ct_regs with_frame = w->regs;
-	uintptr_t begin, end, place, back = 0;
+	uintptr_t begin, end, at, back = 0;
 	int is_signal;
 
 	if (!sp)
 		return 0;
 	function_of(code, w->regs.pc - (w->is_call ? 1 : 0), &begin, &end);
-	place = look_for_return(w, sp, begin, end);
-	if (!place)
+	at = look_for_return(w, sp, begin, end);
+	if (!at)
 		return 0;
-	ct_peek(place, &back, sizeof(back));
-	ct_regs_set(&with_frame, CT_REG_FP, place - sizeof(back));
+	ct_peek(at, &back, sizeof(back));
+	ct_regs_set(&with_frame, CT_REG_FP, at - sizeof(back));
 	if (ct_cfi_step(code, &with_frame, w->is_call, &is_signal) == CT_CFI_STEPPED &&
 	    with_frame.pc == back) {
 		w->regs = with_frame;
 		w->is_call = 1;
 		w->flags = CT_WALK_GUESSED;
 	} else {
-		continue_at(w, place);
+		continue_at(w, at);
 	}
 	return 1;
 }
@@ -168,12 +168,12 @@ static void begin_walk(struct walker *w, struct ct_walk *walk, struct ct_code_ma
 /* The wrapper's own return address is the first that leads into this library. */
 static void from_wrapper(struct walker *w, uintptr_t wrapper)
 {
-	uintptr_t place = w->ours ? look_for_return(w, wrapper, w->ours->begin, w->ours->end) : 0;
+	uintptr_t at = w->ours ? look_for_return(w, wrapper, w->ours->begin, w->ours->end) : 0;
 	uint8_t flags = w->flags;
 
-	if (!place)
+	if (!at)
 		return;
-	continue_at(w, place);
+	continue_at(w, at);
 	w->flags |= flags;
 	walk_on(w);
 }

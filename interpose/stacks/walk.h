@@ -2,9 +2,9 @@
 /* walk.h — the frames of another thread of this process, by reading memory alone.
  *
  * Of a thread that sleeps in the kernel two registers are known: where it is, and where its stack
- * is. Most frames need no more. Where one does, its caller is looked for on the stack: a place that
- * a call returns to, of a call that leads to this function. Of a running thread only the wrapper
- * that it is inside is known, if any: its stack is known from there outwards. */
+ * is. Most frames need no more. Where one does, its caller is looked for on the stack: a return
+ * address behind a call that leads to this function. Of a running thread only the wrapper that it
+ * is inside is known, if any: its stack is known from there outwards. */
 #ifndef CT_INTERPOSE_STACKS_WALK_H
 #define CT_INTERPOSE_STACKS_WALK_H
 

@@ -10,7 +10,7 @@
 /* tuning: timing is never held to be worth less than this part of the budget: where all else
  * exceeds it, that does not change by timing nothing. */
 #define LEAST_PART 8
-/* tuning: looks with room for twice as many launches before so many are timed: at first, and at
+/* tuning: looks with space for twice as many launches before so many are timed: at first, and at
  * most after that was wrong again and again. */
 #define PATIENCE 3u
 #define MOST_PATIENCE 96u

@@ -4,7 +4,7 @@
  * The tracer measures itself: what a recorded call costs (once, at the start), what timing a launch
  * costs (a few times a second, on the call path, with the driver that is there), and the CPU time
  * of its threads. Where that exceeds its share of wall time, fewer instances are timed, by powers
- * of two (sampling.h); where there is room for twice as many, more again. What timing has no part
+ * of two (sampling.h); where there is space for twice as many, more again. What timing has no part
  * in cannot be made less. Pure, but for what it keeps; the poll thread.
  */
 #ifndef CT_INTERPOSE_GPU_CHOICE_BUDGET_H
@@ -25,7 +25,7 @@ struct ct_gpu_budget {
 	uint32_t limit_millionths; /* of wall time; 0: no limit */
 	uint32_t level;		   /* as in ct_gpu_sampling_level() */
 	uint32_t coarsest;	   /* that it ever was */
-	uint32_t calm;		   /* looks in a row with room for more ... */
+	uint32_t calm;		   /* looks in a row with space for more ... */
 	uint32_t patience;	   /* ... and how many it takes */
 	uint32_t since_finer;	   /* looks since it was last made finer */
 	uint64_t backoffs;	   /* how often timing was made coarser */

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-/* size: of a window, each several steps, or one; their median tells steps from pauses. */
+/* size: of a window, each several steps, or one; their median distinguishes steps from pauses. */
 #define CT_GPU_STRIDES 32u
 
 struct ct_gpu_mark {

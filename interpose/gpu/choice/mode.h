@@ -48,7 +48,7 @@ void ct_gpu_mode_connected(void);
 /* Timed events may still come. */
 int ct_gpu_mode_may_rise(void);
 
-/* They do from now on, and not any more: who asked has contexts with such events. 0: something
+/* They do from now on, and not any more: the caller has contexts with such events. 0: something
  * speaks against it by now, or there are none. */
 int ct_gpu_mode_rise(void);
 int ct_gpu_mode_lower(void);

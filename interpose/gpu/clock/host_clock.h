@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host_clock.h — one clock of the host against another: anchors are read by CLOCK_MONOTONIC_RAW,
  * which ticks evenly, and records are stamped by CLOCK_MONOTONIC. A struct belongs to one thread,
- * or to who holds the lock beside it.
+ * or to the holder of the lock beside it.
  */
 #ifndef CT_INTERPOSE_GPU_CLOCK_HOST_CLOCK_H
 #define CT_INTERPOSE_GPU_CLOCK_HOST_CLOCK_H

@@ -26,7 +26,7 @@ struct ct_cuda {
 extern _Atomic(const struct ct_cuda *) ct_cuda_found CT_NEAR;
 static inline const struct ct_cuda *ct_cuda(void)
 {
-	/* acquire: pairs with the release of who found them */
+	/* acquire: pairs with the release of the thread that found them */
 	return atomic_load_explicit(&ct_cuda_found, memory_order_acquire);
 }
 

@@ -71,6 +71,6 @@ void ct_gpu_describe(const struct ct_cuda *cuda, int device, struct ct_facts *fa
 		text[sizeof(text) - 1] = '\0';
 		ct_facts_add(facts, gpu_key(key, n, "pci"), text);
 	}
-	/* last: who finds this finds the rest */
+	/* last: a thread that finds this finds the rest */
 	ct_facts_addf(facts, gpu_key(key, n, "device"), "%d", device);
 }

@@ -16,8 +16,8 @@ int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
 						      memory_order_relaxed);
 		*end = atomic_load_explicit(&pool->events[(at + n - 1) % CT_GPU_EVENTS],
 					    memory_order_relaxed);
-		/* a place is filled anew only after `taken` has passed it: if that has not moved,
-		 * these are they */
+		/* a slot is filled anew only after `taken` has passed it: if that has not moved,
+		 * these are the ones */
 	} while (!atomic_compare_exchange_weak_explicit(
 		&pool->taken, &at, at + n, memory_order_acq_rel, memory_order_relaxed));
 	return 1;

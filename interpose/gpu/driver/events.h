@@ -25,8 +25,8 @@
 
 struct ct_gpu_events {
 	_Atomic uint64_t taken; /* takers, compare-and-swap */
-	_Atomic uint64_t given; /* who fills it */
-	uint32_t made;		/* who fills it: how many were made for it */
+	_Atomic uint64_t given; /* the filling thread's */
+	uint32_t made;		/* the filling thread's: how many were made for it */
 	_Atomic(CUevent) events[CT_GPU_EVENTS];
 };
 
@@ -36,13 +36,13 @@ int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
 /* One. 0: there is none. Any thread. */
 int ct_gpu_event_take(struct ct_gpu_events *pool, CUevent *event);
 
-/* One more, in the context of the pool, which is current. Who fills the pool; not on the call path.
+/* One more, in the context of the pool, which is current. The filling thread; not on the call path.
  */
 CUresult ct_gpu_event_make(struct ct_gpu_events *pool, const struct ct_cuda *cuda,
 			   unsigned int flags);
 
-/* Who fills the pool. Of both pools together never more than CT_GPU_EVENTS are made, so there is
- * always room. */
+/* The filling thread. Of both pools together never more than CT_GPU_EVENTS are made, so there is
+ * always space. */
 void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event);
 
 /* Ready for use; others may take some meanwhile. */

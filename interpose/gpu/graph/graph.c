@@ -197,20 +197,20 @@ void ct_graph_child_added(CUgraph graph, CUgraph child)
 	ct_graph_unlock();
 }
 
-/* Runs of one communicator as records, some of them; *place advances. */
+/* Runs of one communicator as records, some of them; *next advances. */
 struct part_counts {
 	struct ct_graph_rec recs[RECORDS_AT_ONCE];
 	uint32_t n;
 };
 
-/* With the lock. Of list `number`, part `part`, from run `place` on; *place is 0 behind the last. */
+/* With the lock. Of list `number`, part `part`, from run *next on; *next is 0 behind the last. */
 static void take_runs(const struct ct_graph_list *list, const struct ct_graph_table_part *part,
-		      uint32_t *place, uint32_t *first, struct part_counts *batch)
+		      uint32_t *next, uint32_t *first, struct part_counts *batch)
 {
 	const struct ct_graph_run *run;
 
-	for (batch->n = 0; batch->n < RECORDS_AT_ONCE && (run = ct_graph_run_at(*place));
-	     *place = run->next) {
+	for (batch->n = 0; batch->n < RECORDS_AT_ONCE && (run = ct_graph_run_at(*next));
+	     *next = run->next) {
 		batch->recs[batch->n++] = (struct ct_graph_rec){
 			.list = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&list->number,
 						     memory_order_relaxed),
@@ -240,17 +240,17 @@ static int pass_records(struct ct_graph_list *list, take_fn *take, void *arg)
 	int result = 0;
 
 	for (uint32_t i = 0; i < CT_GRAPH_PARTS && !result; i++) {
-		uint32_t place = UINT32_MAX, first = 0;
+		uint32_t next = UINT32_MAX, first = 0;
 
-		while (place && !result) {
+		while (next && !result) {
 			batch.n = 0;
 			if (!ct_graph_lock())
 				return 0;
 			if (list->number != number || i >= list->n_parts)
-				place = 0;
-			else if (place == UINT32_MAX)
-				place = list->parts[i].first;
-			take_runs(list, &list->parts[i], &place, &first, &batch);
+				next = 0;
+			else if (next == UINT32_MAX)
+				next = list->parts[i].first;
+			take_runs(list, &list->parts[i], &next, &first, &batch);
 			ct_graph_unlock();
 			for (uint32_t k = 0; k < batch.n && !result; k++)
 				result = take(&batch.recs[k], arg);

@@ -2,15 +2,15 @@
 /* graph.h — communication that is captured into CUDA graphs and carried out by their launches.
  *
  * An op whose stream is captured is recorded with CT_OP_CAPTURED: nothing runs now, nothing of ours
- * is put into the capture. It takes no number of the communicator's order: its `seq` is its place
- * in the capture, `launch` the number of the list that it is in (graph_table.h). Which graph and
- * which executable have that list follows from the calls on graphs (rows of abi/cudart_calls.def).
- * Every launch of an executable with communication in it is an op GraphLaunch for each
- * communicator: `seq` is the number of the first collective that it carries out, `count` how many,
- * `tag` the list; the communicator's order goes on behind them, and so do the orders of its
- * transfers. So ranks that have launched the same graphs agree on every number, wherever and
- * however often they have captured. With count 0 (transfers only) `seq` says what the next
- * collective will get. What could not be followed is CT_LOSS_GRAPH_LOST, each op or launch.
+ * is put into the capture. It takes no number of the communicator's order: its `seq` is its
+ * position in the capture, `launch` the number of the list that it is in (graph_table.h). Which
+ * graph and which executable have that list follows from the calls on graphs (rows of
+ * abi/cudart_calls.def). Every launch of an executable with communication in it is an op
+ * GraphLaunch for each communicator: `seq` is the number of the first collective that it carries
+ * out, `count` how many, `tag` the list; the communicator's order goes on behind them, and so do
+ * the orders of its transfers. So ranks that have launched the same graphs agree on every number,
+ * wherever and however often they have captured. With count 0 (transfers only) `seq` says what the
+ * next collective will get. What could not be followed is CT_LOSS_GRAPH_LOST, each op or launch.
  *
  * Any thread, guard held. No allocation, no waiting; a launch that has nothing to do with
  * communication costs a look into a table.

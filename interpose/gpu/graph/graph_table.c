@@ -17,19 +17,19 @@ _Atomic int ct_graph_used;
 #define LISTS 16384u
 #define RUNS 65536u    /* size: four for each list */
 #define HANDLES 65536u /* size: four for each list: its capture, graph and executables */
-/* size: half full, 1 handle in 2,000 finds no room. */
+/* size: half full, 1 handle in 2,000 finds no space. */
 #define PROBES 32u
 
 static struct graph_tables {
 	_Atomic uint32_t lock;
 	uint32_t last_number;
-	uint32_t n_lists, free_list; /* ever used; place + 1 */
+	uint32_t n_lists, free_list; /* ever used; index + 1 */
 	uint32_t n_runs, free_run;
 	struct ct_graph_list lists[LISTS];
 	struct ct_graph_run runs[RUNS];
 	struct {
 		_Atomic uint64_t key;  /* 0: never used */
-		_Atomic uint32_t list; /* place + 1, 0: none (any more) */
+		_Atomic uint32_t list; /* index + 1, 0: none (any more) */
 	} handles[HANDLES];
 } * tables;
 
@@ -85,14 +85,14 @@ struct ct_graph_list *ct_graph_find(enum ct_graph_kind kind, uintptr_t handle)
 	return NULL;
 }
 
-struct ct_graph_run *ct_graph_run_at(uint32_t place)
+struct ct_graph_run *ct_graph_run_at(uint32_t number)
 {
-	return place && place <= RUNS ? &tables->runs[place - 1] : NULL;
+	return number && number <= RUNS ? &tables->runs[number - 1] : NULL;
 }
 
-struct ct_graph_list *ct_graph_list_at(uint32_t place)
+struct ct_graph_list *ct_graph_list_at(uint32_t at)
 {
-	return place < tables->n_lists ? &tables->lists[place] : NULL;
+	return at < tables->n_lists ? &tables->lists[at] : NULL;
 }
 
 static struct ct_graph_list *new_list(void)
@@ -117,13 +117,13 @@ static struct ct_graph_list *new_list(void)
 
 static uint32_t new_run(void)
 {
-	uint32_t place = tables->free_run;
+	uint32_t number = tables->free_run;
 
-	if (place)
-		tables->free_run = tables->runs[place - 1].next;
+	if (number)
+		tables->free_run = tables->runs[number - 1].next;
 	else if (tables->n_runs < RUNS)
-		place = ++tables->n_runs;
-	return place;
+		number = ++tables->n_runs;
+	return number;
 }
 
 static void free_list(struct ct_graph_list *list)
@@ -144,8 +144,8 @@ static void drop(uint32_t list)
 		free_list(&tables->lists[list - 1]);
 }
 
-/* The handle's place, or one that it can have. UINT32_MAX: there is none. */
-static uint32_t place_for(uint64_t key)
+/* The handle's slot, or one that it can have. UINT32_MAX: there is none. */
+static uint32_t slot_for(uint64_t key)
 {
 	uint32_t at = slot_of(key), found = UINT32_MAX;
 
@@ -166,7 +166,7 @@ static uint32_t place_for(uint64_t key)
 int ct_graph_set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list *list)
 {
 	uint64_t key = key_of(kind, handle);
-	uint32_t at = place_for(key);
+	uint32_t at = slot_for(key);
 	uint32_t old;
 
 	if (at == UINT32_MAX)
@@ -213,7 +213,7 @@ static int append(struct ct_graph_list *list, struct ct_traced_comm *comm, uint3
 {
 	struct ct_graph_table_part *part = part_of(list, comm, comm_id);
 	struct ct_graph_run *last;
-	uint32_t place;
+	uint32_t number;
 
 	if (!part)
 		return 0;
@@ -221,16 +221,16 @@ static int append(struct ct_graph_list *list, struct ct_traced_comm *comm, uint3
 	if (last && same(last, run)) {
 		last->n += run->n;
 	} else {
-		place = new_run();
-		if (!place)
+		number = new_run();
+		if (!number)
 			return 0;
-		tables->runs[place - 1] = *run;
-		tables->runs[place - 1].next = 0;
+		tables->runs[number - 1] = *run;
+		tables->runs[number - 1].next = 0;
 		if (last)
-			last->next = place;
+			last->next = number;
 		else
-			part->first = place;
-		part->last = place;
+			part->first = number;
+		part->last = number;
 	}
 	/* it counts from here on: a part without a run would have nothing to give back */
 	if (part == &list->parts[list->n_parts])
@@ -242,7 +242,7 @@ static int append(struct ct_graph_list *list, struct ct_traced_comm *comm, uint3
 	return 1;
 }
 
-static uint64_t place_in(const struct ct_graph_list *list, uint32_t comm_id, uint8_t op)
+static uint64_t position_in(const struct ct_graph_list *list, uint32_t comm_id, uint8_t op)
 {
 	for (uint32_t i = 0; i < list->n_parts; i++) {
 		const struct ct_graph_table_part *part = &list->parts[i];
@@ -269,13 +269,14 @@ static struct ct_graph_list *list_of_capture(uintptr_t capture)
 }
 
 struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_traced_comm *comm,
-				   const struct ct_graph_run *run, uint64_t bytes, uint64_t *place)
+				   const struct ct_graph_run *run, uint64_t bytes,
+				   uint64_t *position)
 {
 	struct ct_graph_list *list = list_of_capture(capture);
 
 	if (!list)
 		return NULL;
-	*place = place_in(list, comm->id, run->op);
+	*position = position_in(list, comm->id, run->op);
 	if (append(list, comm, comm->id, run, bytes))
 		return list;
 	list->is_partial = 1;

@@ -24,7 +24,7 @@ struct ct_graph_run {
 	int32_t peer; /* or root; -1 none */
 	uint32_t n;
 	uint8_t op, dtype, redop;
-	uint32_t next; /* place + 1, 0 the last */
+	uint32_t next; /* index + 1, 0 the last */
 };
 
 struct ct_graph_table_part {
@@ -32,15 +32,15 @@ struct ct_graph_table_part {
 	uint32_t comm_id; /* it may be another communicator's by now */
 	uint32_t n_ops, n_colls;
 	uint64_t bytes;
-	uint32_t first, last; /* runs, place + 1 */
+	uint32_t first, last; /* runs, index + 1 */
 };
 
 struct ct_graph_list {
-	_Atomic uint32_t number; /* from 1, never used again; 0: the place is free */
+	_Atomic uint32_t number; /* from 1, never used again; 0: the entry is free */
 	uint32_t refs;
 	uint32_t n_parts;
 	uint32_t is_written; /* its GRAPH records were written */
-	uint32_t is_partial; /* there was no room for all that was captured */
+	uint32_t is_partial; /* there was no space for all that was captured */
 	struct ct_graph_table_part parts[CT_GRAPH_PARTS];
 	uint32_t next; /* free ones */
 };
@@ -60,26 +60,27 @@ int ct_graph_lock(void);
 void ct_graph_unlock(void);
 
 /* Adds an operation to the list of a capture, which is made if there is none, and says where in it:
- * its place among the communicator's collectives, or among its transfers. NULL: no room; the list
- * is partial then. */
+ * its position among the communicator's collectives, or among its transfers. NULL: no space; the
+ * list is partial then. */
 struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_traced_comm *comm,
-				   const struct ct_graph_run *run, uint64_t bytes, uint64_t *place);
+				   const struct ct_graph_run *run, uint64_t bytes,
+				   uint64_t *position);
 
-/* The same with all that is in another list: a graph that is launched into a capture. 0: no room. */
+/* The same with all that is in another list: a graph that is launched into a capture. 0: no space. */
 int ct_graph_add_all(uintptr_t capture, const struct ct_graph_list *from);
 
-/* From now on the handle has this list and no other one; NULL: none. 0: no room. */
+/* From now on the handle has this list and no other one; NULL: none. 0: no space. */
 int ct_graph_set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list *list);
 
 /* What both hold, one behind the other, as a new list for the handle; either may be NULL. 0: no
- * room. */
+ * space. */
 int ct_graph_join(enum ct_graph_kind kind, uintptr_t handle, const struct ct_graph_list *first,
 		  const struct ct_graph_list *then);
 
-struct ct_graph_run *ct_graph_run_at(uint32_t place);
+struct ct_graph_run *ct_graph_run_at(uint32_t number);
 
-/* Lists by place, from 0; NULL behind the last one that was ever used. */
-struct ct_graph_list *ct_graph_list_at(uint32_t place);
+/* Lists by index, from 0; NULL behind the last one that was ever used. */
+struct ct_graph_list *ct_graph_list_at(uint32_t at);
 
 /* Has this process ever begun a capture, as far as we know? */
 extern _Atomic int ct_graph_used CT_NEAR;

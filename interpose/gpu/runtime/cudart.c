@@ -115,7 +115,7 @@ int ct_cudart_is_theirs(const void *address)
 	return o.end != 0;
 }
 
-/* More copies than there is room for are rare, and theirs are calls too many, not too few. */
+/* More copies than there is space for are rare, and theirs are calls too many, not too few. */
 static void keep_quiet(const struct cudart_object *o)
 {
 	uint32_t at = atomic_load_explicit(&n_quiet, memory_order_relaxed);
@@ -209,7 +209,7 @@ static void end_context(struct ct_cudart_frame *f, CUcontext context)
 
 /* While the host waits, the thread is not inside a recorded call: a signal handler that runs
  * meanwhile may communicate, or never come back (siglongjmp). What CUDA calls in turn is known by
- * who calls (is_quiet). */
+ * its caller (is_quiet). */
 static inline void begin_sync(struct ct_cudart_frame *f)
 {
 	f->sync = ct_sync_begin(call_ids[f->call], f->host.enter_ns, f->host.found.via, ct_site(),

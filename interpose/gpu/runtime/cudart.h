@@ -39,7 +39,7 @@ struct ct_cudart_frame {
 	struct ct_frame frame;
 	enum ct_cudart_call call;
 	struct ct_waits_host host; /* where the host waits ... */
-	struct ct_sync *sync;	   /* ... and while it does; NULL: no place */
+	struct ct_sync *sync;	   /* ... and while it does; NULL: no slot */
 	void (*failed)(struct ct_cudart_frame *frame,
 		       int result); /* instead of `after`; NULL: nothing */
 	struct ct_graph_call graph;

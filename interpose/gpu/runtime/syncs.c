@@ -10,8 +10,8 @@
 #include "interpose/recorder.h"
 #include "trace/mix.h"
 
-/* size: a thread keeps its place. Without one a wait is on record only when it has returned: with
- * half of the places taken 1 thread in 30. */
+/* size: a thread keeps its slot. Without one a wait is on record only when it has returned: with
+ * half of the slots taken 1 thread in 30. */
 #define SYNCS 512u
 #define PROBES 8u
 /* tuning: waits of healthy steps are shorter and cost one record; the others cost two. */
@@ -39,7 +39,7 @@ void ct_syncs_init(void)
 	atomic_store_explicit(&n_taken, 0, memory_order_relaxed);
 }
 
-/* Live threads differ in it. That of a dead one comes again, and with it its places. */
+/* Live threads differ in it. That of a dead one comes again, and with it its slots. */
 static uintptr_t me(void)
 {
 	return (uintptr_t)&ct_self;
