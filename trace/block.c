@@ -99,7 +99,7 @@ int ct_block_add_rare(struct ct_block *b, enum ct_kind kind, const void *data, s
 	if (len > UINT16_MAX)
 		return CT_RANGE;
 	st = ct_block_room(&b->rares, b->n_rares, 1, &b->cap_rares, sizeof(*b->rares));
-	if (st == CT_OK) /* also of a record without bytes there is a place */
+	if (st == CT_OK) /* a record without bytes has an address, too */
 		st = ct_block_room(&b->bytes, b->n_bytes, (uint32_t)len + 1, &b->cap_bytes, 1);
 	if (st != CT_OK)
 		return st;

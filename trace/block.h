@@ -64,12 +64,12 @@ struct ct_block {
 void ct_block_reset(struct ct_block *block, enum ct_block_type type);
 void ct_block_fini(struct ct_block *block);
 
-/* Makes room for `more` elements of `size` behind the n that *array (a pointer) has. 0 or CT_NOMEM.
+/* Makes space for `more` elements of `size` behind the n that *array (a pointer) has. 0 or CT_NOMEM.
  */
 int ct_block_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size);
 
-/* Makes room for so many operations, launches and others at once: room that is not used takes no
- * memory, where room that grows leaves behind what it grew out of. 0 or CT_NOMEM. */
+/* Makes space for so many operations, launches and others at once: space that is not used takes no
+ * memory, where space that grows leaves behind what it grew out of. 0 or CT_NOMEM. */
 int ct_block_reserve(struct ct_block *block, uint32_t records);
 
 /* Append; each returns 0 or CT_NOMEM. Extents say in their order how many ops each holds. An op

@@ -35,7 +35,7 @@ struct ct_block_columns {
 int ct_block_columns_init(struct ct_block_columns *columns);
 void ct_block_columns_fini(struct ct_block_columns *columns);
 
-/* Empties the column, and makes room for so many bytes, and for 8 that are stored at once. 0 or
+/* Empties the column, and makes space for so many bytes, and for 8 that are stored at once. 0 or
  * CT_NOMEM. */
 int ct_block_column_open(struct ct_block_columns *columns, enum ct_column id, size_t worst_bytes);
 

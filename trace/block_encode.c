@@ -198,9 +198,9 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 			m->tuple_of[i] = t;
 
 			if (op->launch) {
-				struct ct_launch_place *place = ct_block_model_place(m, op->launch);
+				struct ct_launch_index *index = ct_block_model_index(m, op->launch);
 
-				place->op = place->op ? place->op : i + 1;
+				index->op = index->op ? index->op : i + 1;
 				launches = ct_put_varint(
 					launches,
 					ct_zigzag((int64_t)op->launch - (int64_t)last_launch) + 1);
@@ -255,7 +255,7 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 	for (uint32_t i = 0; i < b->n_launches; i++) {
 		const struct ct_launch *l = &b->launches[i];
 		const uint32_t known = m->n_launches;
-		struct ct_launch_place *place;
+		struct ct_launch_index *index;
 		struct ct_launch_state *s;
 		struct ct_habits *habits;
 		uint64_t start;
@@ -269,14 +269,14 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 		last_id = l->id;
 
 		/* an op starts when it is enqueued or when its stream is free, whichever is later */
-		place = ct_block_model_place(m, l->id);
-		place->launch = place->launch ? place->launch : i + 1;
+		index = ct_block_model_index(m, l->id);
+		index->launch = index->launch ? index->launch : i + 1;
 		habits = &s->habits;
 		start = m->stream_end[s->stream];
-		if (place->op) {
-			uint64_t enter = ct_quanta(b->ops[place->op - 1].enter_ns, q);
+		if (index->op) {
+			uint64_t enter = ct_quanta(b->ops[index->op - 1].enter_ns, q);
 
-			habits = ct_block_model_habits(m, place);
+			habits = ct_block_model_habits(m, index);
 			start = enter > start ? enter : start;
 		}
 		if (s->tuple.has & CT_LAUNCH_HAS_START) {

@@ -2,7 +2,7 @@
 /* block_map.h — numbers of keys within one block: open addressing over a power of two, at most half
  * full. What was filled in for an earlier block is free: emptying a map is counting its fillings,
  * and touches no memory. A map begins small and doubles: what is behind it in its memory, which is
- * there for the worst case, is not touched before. A zeroed map is valid, but has no room before
+ * there for the worst case, is not touched before. A zeroed map is valid, but has no space before
  * its first reset. One thread. */
 #ifndef CT_TRACE_BLOCK_MAP_H
 #define CT_TRACE_BLOCK_MAP_H
@@ -28,7 +28,7 @@ struct ct_block_map {
 	uint32_t *all_values;
 };
 
-/* Room for n keys; all free. 0 or CT_NOMEM. */
+/* Space for n keys; all free. 0 or CT_NOMEM. */
 int ct_block_map_reset(struct ct_block_map *map, uint32_t n);
 void ct_block_map_fini(struct ct_block_map *map);
 

@@ -19,7 +19,7 @@ int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 {
 	struct ct_block_map *maps[] = {
 		&m->op_by_tuple,   &m->launch_by_tuple, &m->seq_by_comm,
-		&m->thread_by_tid, &m->stream_by_id,	&m->place_by_launch
+		&m->thread_by_tid, &m->stream_by_id,	&m->index_by_launch
 	};
 	uint32_t cap = records + 1;
 
@@ -31,14 +31,14 @@ int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 		    !grow(&m->next_seq, 2 * cap, sizeof(*m->next_seq)) ||
 		    !grow(&m->thread_last, cap, sizeof(*m->thread_last)) ||
 		    !grow(&m->stream_end, cap, sizeof(*m->stream_end)) ||
-		    !grow(&m->places, cap, sizeof(*m->places)))
+		    !grow(&m->launch_index, cap, sizeof(*m->launch_index)))
 			return CT_NOMEM;
 		m->cap = cap;
 	}
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (ct_block_map_reset(maps[i], cap) != CT_OK)
 			return CT_NOMEM;
-	m->n_ops = m->n_launches = m->n_seqs = m->n_threads = m->n_streams = m->n_places = 0;
+	m->n_ops = m->n_launches = m->n_seqs = m->n_threads = m->n_streams = m->n_launch_index = 0;
 	return CT_OK;
 }
 
@@ -50,13 +50,13 @@ void ct_block_model_fini(struct ct_block_model *m)
 	free(m->next_seq);
 	free(m->thread_last);
 	free(m->stream_end);
-	free(m->places);
+	free(m->launch_index);
 	ct_block_map_fini(&m->op_by_tuple);
 	ct_block_map_fini(&m->launch_by_tuple);
 	ct_block_map_fini(&m->seq_by_comm);
 	ct_block_map_fini(&m->thread_by_tid);
 	ct_block_map_fini(&m->stream_by_id);
-	ct_block_map_fini(&m->place_by_launch);
+	ct_block_map_fini(&m->index_by_launch);
 	memset(m, 0, sizeof(*m));
 }
 

@@ -70,8 +70,8 @@ struct ct_habits {
 			 */
 };
 
-/* What the block has of a launch id: places + 1, 0 nothing. */
-struct ct_launch_place {
+/* What the block has of a launch id: indices + 1, 0 nothing. */
+struct ct_launch_index {
 	uint32_t op;	 /* the first that belongs to it */
 	uint32_t launch; /* its record, the first if there are several */
 };
@@ -102,12 +102,12 @@ struct ct_block_model {
 	struct ct_block_map seq_by_comm;
 	struct ct_block_map thread_by_tid;
 	struct ct_block_map stream_by_id;
-	struct ct_block_map place_by_launch; /* launch id -> index into places */
-	struct ct_launch_place *places;
-	uint32_t n_places;
+	struct ct_block_map index_by_launch; /* launch id -> index into launch_index */
+	struct ct_launch_index *launch_index;
+	uint32_t n_launch_index;
 };
 
-/* Empty the model and make room for a block of `records`. 0 or CT_NOMEM. */
+/* Empty the model and make space for a block of `records`. 0 or CT_NOMEM. */
 int ct_block_model_reset(struct ct_block_model *model, uint32_t records);
 void ct_block_model_fini(struct ct_block_model *model);
 
@@ -183,32 +183,32 @@ static inline void ct_learn(int64_t *predicted, int64_t value)
 }
 
 /* Of a launch id, made if it is new. */
-static inline struct ct_launch_place *ct_block_model_place(struct ct_block_model *m,
+static inline struct ct_launch_index *ct_block_model_index(struct ct_block_model *m,
 							   uint32_t launch)
 {
-	uint32_t before = m->n_places;
-	uint32_t n = ct_block_map_number(&m->place_by_launch, launch, &m->n_places);
+	uint32_t before = m->n_launch_index;
+	uint32_t n = ct_block_map_number(&m->index_by_launch, launch, &m->n_launch_index);
 
-	if (m->n_places != before)
-		m->places[n] = (struct ct_launch_place){ 0, 0 };
-	return &m->places[n];
+	if (m->n_launch_index != before)
+		m->launch_index[n] = (struct ct_launch_index){ 0, 0 };
+	return &m->launch_index[n];
 }
 
 /* The same; one without anything if it is new. */
-static inline const struct ct_launch_place *ct_block_model_look(const struct ct_block_model *m,
+static inline const struct ct_launch_index *ct_block_model_look(const struct ct_block_model *m,
 								uint32_t launch)
 {
-	static const struct ct_launch_place none;
-	const int64_t n = ct_block_map_find(&m->place_by_launch, launch);
+	static const struct ct_launch_index none;
+	const int64_t n = ct_block_map_find(&m->index_by_launch, launch);
 
-	return n < 0 ? &none : &m->places[n];
+	return n < 0 ? &none : &m->launch_index[n];
 }
 
-/* What is usual of launches like that one whose first op has this place. */
+/* What is usual of launches like that one whose first op is at this index. */
 static inline struct ct_habits *ct_block_model_habits(const struct ct_block_model *model,
-						      const struct ct_launch_place *place)
+						      const struct ct_launch_index *index)
 {
-	return &model->ops[model->tuple_of[place->op - 1]].habits;
+	return &model->ops[model->tuple_of[index->op - 1]].habits;
 }
 
 /* A time in quanta. Nearly all blocks have the usual one, and dividing by what is not known takes

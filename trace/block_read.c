@@ -105,7 +105,7 @@ static inline int64_t get_signed(struct ct_decoder *d, enum ct_column id)
 	return ct_unzigzag(get(d, id));
 }
 
-/* Makes n bits be there, at most 32, as many bytes as there is room for. Bits above n_bits are
+/* Makes n bits be there, at most 32, as many bytes as there is space for. Bits above n_bits are
  * those that come next, so reading them twice changes nothing. */
 static void refill(struct ct_decoder *d, int n)
 {
@@ -313,13 +313,13 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 			launch = get(d, CT_COL_OP_LAUNCH);
 			op->launch = 0;
 			if (launch) {
-				struct ct_launch_place *place;
+				struct ct_launch_index *index;
 
 				last_launch = (uint32_t)ct_wrap_add(last_launch,
 								    ct_unzigzag(launch - 1));
 				op->launch = last_launch;
-				place = ct_block_model_place(m, op->launch);
-				place->op = place->op ? place->op : i + 1;
+				index = ct_block_model_index(m, op->launch);
+				index->op = index->op ? index->op : i + 1;
 			}
 			b->n_ops++;
 		}
@@ -357,7 +357,7 @@ static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, s
 	for (uint32_t i = 0; i < h->n_launches; i++) {
 		struct ct_launch *l = &b->launches[i];
 		uint64_t t = get(d, CT_COL_LAUNCH_TUPLE);
-		struct ct_launch_place *place;
+		struct ct_launch_index *index;
 		struct ct_launch_state *s;
 		struct ct_habits *habits;
 		uint64_t start;
@@ -377,14 +377,14 @@ static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, s
 		l->comm = s->tuple.comm;
 		l->id = id;
 
-		place = ct_block_model_place(m, id);
-		place->launch = place->launch ? place->launch : i + 1;
+		index = ct_block_model_index(m, id);
+		index->launch = index->launch ? index->launch : i + 1;
 		habits = &s->habits;
 		start = m->stream_end[s->stream];
-		if (place->op) {
-			uint64_t enter = ct_quanta(b->ops[place->op - 1].enter_ns, q);
+		if (index->op) {
+			uint64_t enter = ct_quanta(b->ops[index->op - 1].enter_ns, q);
 
-			habits = ct_block_model_habits(m, place);
+			habits = ct_block_model_habits(m, index);
 			start = enter > start ? enter : start;
 		}
 		if (s->tuple.has & CT_LAUNCH_HAS_START) {

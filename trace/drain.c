@@ -57,7 +57,7 @@ int ct_drain_begin(struct ct_drain *drain, const struct ct_ring *ring)
 	return CT_OK;
 }
 
-/* Room for so many records, of whichever kind. 0 or CT_NOMEM. */
+/* Space for so many records, of whichever kind. 0 or CT_NOMEM. */
 static int make_room(struct ct_block *b, uint32_t n)
 {
 	if (ct_block_room(&b->ops, b->n_ops, n, &b->cap_ops, sizeof(*b->ops)) != CT_OK ||
@@ -68,7 +68,7 @@ static int make_room(struct ct_block *b, uint32_t n)
 	return ct_block_room(&b->bytes, b->n_bytes, n * RARE_BYTES, &b->cap_bytes, 1);
 }
 
-/* The words of a slot as a record of the block, which has room for it. */
+/* The words of a slot as a record of the block, which has space for it. */
 static inline void add_slot(struct ct_block *b, uint32_t tid, const uint64_t w[8])
 {
 	const unsigned kind = CT_TAG_KIND(w[0]);

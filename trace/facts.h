@@ -4,7 +4,7 @@
  *
  * Fixed memory, so that any thread may be the one that fills, also the poll thread. Entries are
  * never changed or taken back: a reader sees those that were there when it began. What finds no
- * room is counted.
+ * space is counted.
  */
 #ifndef CT_TRACE_FACTS_H
 #define CT_TRACE_FACTS_H
@@ -16,7 +16,7 @@
 #define CT_FACTS_BYTES (32u << 10)
 /* size: longer keys are left out; only names of environment variables can be longer. */
 #define CT_FACT_KEY 80u
-/* size: longer values are cut and end in "...", so that one long path leaves room for the others. */
+/* size: longer values are cut and end in "...", so that one long path leaves space for the others. */
 #define CT_FACT_VALUE 512u
 
 struct ct_facts {

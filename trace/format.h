@@ -8,7 +8,7 @@
 #ifndef CT_TRACE_FORMAT_H
 #define CT_TRACE_FORMAT_H
 
-#include "trace/format_process.h" /* who wrote it */
+#include "trace/format_process.h" /* which process wrote it */
 #include "trace/format_rares.h"	  /* records of the rare kinds */
 #include "trace/format_ring.h"	  /* the ring, and the slots of operations and launches */
 #include "trace/format_segment.h" /* segments and their blocks */

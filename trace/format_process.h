@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* format_process.h — what ring and segment files have in common: the version, the kinds of records
- * and of losses, and who a process is. See format.h.
+ * and of losses, and the identity of a process. See format.h.
  */
 #ifndef CT_TRACE_FORMAT_PROCESS_H
 #define CT_TRACE_FORMAT_PROCESS_H
@@ -43,7 +43,7 @@ enum ct_loss {
 #define X(NAME, id, text) CT_LOSS_##NAME = (id),
 #include "trace/losses.def"
 #undef X
-	CT_LOSS_MAX = 32 /* counters in the ring header, room to grow */
+	CT_LOSS_MAX = 32 /* counters in the ring header, space to grow */
 };
 
 /* The directory of a run; all 0: none. See run_id.h. */

@@ -55,13 +55,13 @@ struct ct_comm_status_rec {
 };
 
 /* Running total of what one member and this one had moved between them inside recorded operations:
- * sent by this one or received by it. Of several records with the same words up to `place` the
- * latest counts; those that differ in `place` add up. */
+ * sent by this one or received by it. Of several records with the same words up to `slot` the
+ * latest counts; those that differ in `slot` add up. */
 struct ct_traffic_rec {
 	uint32_t comm;
 	int32_t peer;	   /* rank in the comm; -1: one of several, it is not known which */
 	uint32_t received; /* 0: sent */
-	uint32_t place;	   /* which of several counters of the same */
+	uint32_t slot;	   /* which of several counters of the same */
 	uint64_t messages;
 	uint64_t bytes;
 };
@@ -210,7 +210,7 @@ struct ct_vcounts_rec {
 
 /* What a receive that had returned before got: the op with this launch id is Recv `seq` of `peer`
  * with `tag`. Written for receives from any of several peers, and with CT_MATCH_BYTES of those that
- * got less than they had room for. It comes before the launch. A receive that waits for its data
+ * got less than they had space for. It comes before the launch. A receive that waits for its data
  * itself has all this in its own record. */
 struct ct_match_rec {
 	uint32_t comm;
@@ -240,7 +240,7 @@ struct ct_graph_rec {
 	uint32_t n_ops;	  /* of the list on this communicator, in all its runs */
 	uint32_t n_colls; /* those that are not transfers: what one launch adds to the order */
 	uint64_t bytes;	  /* of all of them: elements as passed to the calls times their size */
-	uint32_t first;	  /* place of the run's first op among n_ops */
+	uint32_t first;	  /* index of the run's first op among n_ops */
 	uint32_t n;	  /* ops in the run */
 	uint64_t count;	  /* of each */
 	int32_t peer;	  /* or root, -1 none */
@@ -297,7 +297,7 @@ struct ct_nvtx_rec {
 _Static_assert(sizeof(struct ct_nvtx_rec) == 56, "fills words 1..7");
 enum ct_nvtx_how { CT_NVTX_PUSHED = 0, CT_NVTX_STARTED = 1, CT_NVTX_MARK = 2, CT_NVTX_STEP = 3 };
 
-/* The arguments of commtrace_mark(), in the place of a name. */
+/* The arguments of commtrace_mark(), instead of a name. */
 struct ct_step_mark {
 	char name[16]; /* "commtrace.mark" */
 	uint64_t step;

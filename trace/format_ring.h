@@ -85,7 +85,7 @@ struct ct_ring_header {
 	ct_word oom_kills; /* ... and how far that was when it last looked; stored before `where` */
 	ct_word oom_seen;  /* its parent, when that saw it killed: how far that counter was then, +
 			      1; 0 not known */
-	ct_word stacks;	   /* creator: byte offset of two places for stacks | bytes of one << 32, 0
+	ct_word stacks;	   /* creator: byte offset of two buffers for stacks | bytes of one << 32, 0
 			      none */
 	ct_word late_ns;   /* beat thread: its largest recent wake-up delay; decays */
 	ct_word looked_ns; /* poll thread: when it last polled all work in flight on GPUs; 0: it
@@ -135,11 +135,11 @@ _Static_assert(sizeof(struct ct_ring_open) == 64, "open entry is one cache line"
 #define CT_OPEN_RESERVED (1ull << 33)
 
 /* Transfers inside recorded operations, counted and not recorded one by one: 32 bytes for each
- * communicator, direction and peer. Running totals, which several threads add to. `who` is set by
+ * communicator, direction and peer. Running totals, which several threads add to. `key` is set by
  * compare-and-swap when both are 0; the write thread frees the entries of a communicator whose end
  * is in a segment. */
 struct ct_ring_traffic {
-	ct_word who;	  /* comm id << 32 | received << 31 | peer in the comm, 0x7fffffff one of
+	ct_word key;	  /* comm id << 32 | received << 31 | peer in the comm, 0x7fffffff one of
 			     several; 0 unused */
 	ct_word messages; /* writers, fetch_add */
 	ct_word bytes;	  /* likewise */
@@ -147,16 +147,16 @@ struct ct_ring_traffic {
 };
 _Static_assert(sizeof(struct ct_ring_traffic) == 32, "a traffic entry is half a cache line");
 #define CT_TRAFFIC_RECEIVED (1u << 31)
-#define CT_TRAFFIC_ANYBODY 0x7fffffffu
+#define CT_TRAFFIC_UNKNOWN_PEER 0x7fffffffu
 
-/* The head of a place for STACK records; they follow, each its length and its bytes, filled up to
+/* The head of a buffer for STACK records; they follow, each its length and its bytes, filled up to
  * whole words. */
 struct ct_ring_stacks {
 	ct_word version; /* the sampling thread: 0 never written, odd while being written */
 	ct_word words;	 /* of records, with their lengths */
 };
 _Static_assert(sizeof(struct ct_ring_stacks) == 16, "records follow");
-#define CT_RING_STACKS_MOST 16384u /* bytes of one place */
+#define CT_RING_STACKS_MOST 16384u /* bytes of one buffer */
 
 /* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its
  * offset / 4 + 1 (id 0 = no string). The length is stored last (release), 0 = not written yet. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.h — do the limits of this process (ulimit) and of its container (cgroup) leave room for a
+/* limits.h — do the limits of this process (ulimit) and of its container (cgroup) leave space for a
  * tracer in it?
  *
  * The program's own needs are unknown when recording starts. So a limit is tight unless its rest is

@@ -11,7 +11,7 @@ struct ct_notes {
 	unsigned n;
 };
 
-/* Add one sentence; those that find no room are dropped. */
+/* Add one sentence; those that find no space are dropped. */
 void ct_notes_add(struct ct_notes *notes, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -30,7 +30,7 @@ enum ct_rare_coding {
 	CT_RARE_ZERO
 };
 
-/* n elements of so many bytes, from this place on */
+/* n elements of so many bytes, from this offset on */
 struct ct_rare_field {
 	uint8_t coding, at, bytes, n;
 };
@@ -46,7 +46,7 @@ struct ct_rare_tuple {
 
 struct ct_rare_state {
 	struct ct_rare_tuple tuple;
-	/* By a field's place: its last value; of a time, what is usual after the one before it,
+	/* By a field's offset: its last value; of a time, what is usual after the one before it,
 	 * quanta. */
 	uint64_t last[CT_RARE_BYTES / 4];
 	uint64_t issued, reached; /* of the last wait, quanta */
@@ -132,7 +132,7 @@ static inline void ct_rare_store(uint8_t *p, unsigned bytes, uint64_t v)
 		*p = (uint8_t)v;
 }
 
-/* What a field adds to the doubt that a record has this tuple, whose place for it this is: 0
+/* What a field adds to the doubt that a record has this tuple, whose byte for it is *of_tuple: 0
  * nothing. */
 __attribute__((always_inline)) static inline uint64_t ct_rare_differ(enum ct_rare_coding coding,
 								     const uint8_t *p,

@@ -40,7 +40,7 @@ struct walk {
 	uint32_t q;
 	uint64_t time; /* coded last, quanta */
 	/* Of a WAIT: what it names in the block, and the habits of waits for that. */
-	const struct ct_launch_place *of;
+	const struct ct_launch_index *of;
 	struct ct_habits *habits;
 };
 
@@ -116,7 +116,7 @@ INLINED uint64_t code_issue(struct walk *w, uint64_t v)
 INLINED uint64_t code_reach(const struct walk *w, uint64_t v, int64_t *usual)
 {
 	const struct ct_launch *launches = w->b->launches;
-	const struct ct_launch_place *before;
+	const struct ct_launch_index *before;
 	uint64_t choices[3];
 	uint64_t best = UINT64_MAX;
 
@@ -145,9 +145,9 @@ INLINED uint64_t code_reach(const struct walk *w, uint64_t v, int64_t *usual)
 
 /* One element. */
 INLINED uint64_t code_value(struct walk *w, unsigned kind, enum ct_rare_coding coding,
-			    unsigned place, uint64_t v)
+			    unsigned offset, uint64_t v)
 {
-	uint64_t *last = &w->s->last[place / 4];
+	uint64_t *last = &w->s->last[offset / 4];
 	int64_t *usual = (int64_t *)last;
 
 	switch (coding) {
@@ -191,9 +191,9 @@ INLINED void code_field(struct walk *w, unsigned kind, enum ct_rare_coding codin
 
 	if (coding == CT_RARE_SAME || coding == CT_RARE_ZERO || (is_time && !w->s->tuple.bytes[at]))
 		return;
-	for (unsigned place = at; place < at + n * bytes; place += bytes)
-		keep(w->payload + place, bytes,
-		     code_value(w, kind, coding, place, ct_rare_load(w->payload + place, bytes)));
+	for (unsigned offset = at; offset < at + n * bytes; offset += bytes)
+		keep(w->payload + offset, bytes,
+		     code_value(w, kind, coding, offset, ct_rare_load(w->payload + offset, bytes)));
 }
 
 /* Readers pair begin and end of a call by its time, and one of them may be in a ring. */

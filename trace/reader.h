@@ -18,7 +18,7 @@
 
 enum ct_ring_found {
 	CT_RING_NOT_FOUND = 0, /* drained and removed (the process exited cleanly), or lost */
-	CT_RING_PRESENT = 1,   /* the process lives or has just died: read in place */
+	CT_RING_PRESENT = 1,   /* the process lives or has just died: read where it is */
 	CT_RING_ARCHIVED = 2,  /* moved into the run after the process's death */
 };
 

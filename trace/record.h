@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record.h — records as both sides hold them in memory, and their packing into ring slots.
  *
- * Plain values without owner. ct_op_pack/ct_op_unpack and the launch pair are the only places that
- * know which bits of which slot word hold what (format_ring.h names the words).
+ * Plain values without owner. ct_op_pack/ct_op_unpack and the launch pair are the only functions
+ * that know which bits of which slot word hold what (format_ring.h names the words).
  */
 #ifndef CT_TRACE_RECORD_H
 #define CT_TRACE_RECORD_H

@@ -22,7 +22,7 @@
 /* fact: f_type of file systems in memory, as linux/magic.h has them. */
 #define TMPFS_MAGIC 0x01021994
 #define RAMFS_MAGIC 0x858458f6
-#define ASIDE 32 /* size: room for the time in the name of a file that is moved aside */
+#define ASIDE 32 /* size: space for the time in the name of a file that is moved aside */
 
 static uint32_t clamp(uint64_t value, uint32_t low, uint32_t high)
 {
@@ -333,7 +333,7 @@ static int grow(const struct ct_ring *ring, _Atomic uint32_t *n, uint32_t seen, 
 
 	if (seen >= most || !ct_ring_allocate(ring, table + seen * size, more * size))
 		return atomic_load_explicit(n, memory_order_relaxed) > seen;
-	/* release: who takes one of the free ones finds it; pairs with take_free() */
+	/* release: a thread that takes one of the free ones finds it; pairs with take_free() */
 	if (atomic_compare_exchange_strong_explicit(n, &seen, seen + more, memory_order_release,
 						    memory_order_relaxed) &&
 	    also)
@@ -400,8 +400,8 @@ int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane)
 	if (!h || !take_free(&h->n_free))
 		return 0;
 	n_chunks = atomic_load_explicit(&h->n_chunks, memory_order_relaxed);
-	/* release: who sees this number sees the chunks that this thread claimed before; pairs with
-	 * ct_drain_begin() */
+	/* release: a thread that sees this number sees the chunks that this thread claimed before;
+	 * pairs with ct_drain_begin() */
 	do
 		lap = atomic_fetch_add_explicit(&h->claims, 1, memory_order_release) + 1;
 	while ((uint32_t)lap == 0);
@@ -440,7 +440,7 @@ void ct_lane_close(struct ct_lane *lane)
 	if (chunk) {
 		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 
-		/* release: who sees CLOSED sees every slot */
+		/* release: a thread that sees CLOSED sees every slot */
 		atomic_store_explicit(&chunk->state, (state & ~0xffull) | CT_CHUNK_CLOSED,
 				      memory_order_release);
 	}

@@ -46,7 +46,7 @@ struct ct_ring {
 	_Atomic uint32_t comms_taken, comms_hint, traffic_taken;
 	struct ct_ring_most {
 		uint32_t comms, strings_bytes, traffic, traffic_at;
-	} most; /* that there is room for */
+	} most; /* that there is space for */
 };
 
 /* What one thread fills. Zero-initialised = no chunk yet. */
@@ -58,7 +58,7 @@ struct ct_lane {
 };
 
 /* File name of a process's ring in its ring directory: "commtrace.<pid namespace>.<pid>.ring".
- * `name` has room for CT_RING_NAME_MAX bytes. */
+ * `name` has space for CT_RING_NAME_MAX bytes. */
 #define CT_RING_NAME_MAX 64 /* size: at most 37 are used, with two numbers of ten digits */
 void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
 
@@ -66,14 +66,14 @@ void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
 int ct_ring_path(char path[CT_RING_PATH_MAX], const char *dir, const char *name);
 
 /* Creates a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where space is short. It is in
- * the first of the NULL-terminated `dirs` that has room; in private memory if none has. A file
+ * the first of the NULL-terminated `dirs` that has space; in private memory if none has. A file
  * leaves at least half of the directory's free space to others. Fills process->ring_kind and copies
  * *process into the header. An older file of the same name is moved aside. CT_NOMEM if there is not
  * even private memory. */
 int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
 		   size_t bytes, struct ct_err *err);
 
-/* Doubles the chunks that can be claimed, up to all that there is room for: 1; 0 if nothing was
+/* Doubles the chunks that can be claimed, up to all that there is space for: 1; 0 if nothing was
  * added. May allocate memory. Any thread that may wait for that. */
 int ct_ring_grow(struct ct_ring *ring);
 
@@ -160,7 +160,7 @@ static inline void ct_ring_lose(struct ct_ring *ring, enum ct_loss reason, uint6
 }
 
 /* Put a string (cut at CT_RING_STRING_MAX bytes) into the table, which may grow; returns its id, 0
- * if there is no more room (a counted loss). Any thread; equal strings are not looked for. */
+ * if there is no more space (a counted loss). Any thread; equal strings are not looked for. */
 uint32_t ct_ring_string(struct ct_ring *ring, const char *text);
 
 /* Enter a communicator: fills a free entry from *comm (next_seq starts at 0) and returns it, or

@@ -270,7 +270,7 @@ static void collect_orphan(struct pass *p, struct ring_file *f)
 {
 	struct orphan o = { .age_ns = age_ns(f), .bytes = f->sx.stx_size };
 	uint64_t limit = orphan_limit(f->fd);
-	uint32_t place;
+	uint32_t at;
 
 	/* a caller with one run knows where its directory is now, and reads the ring itself */
 	if (!p->only && (p->condemned || o.age_ns >= DAY_NS)) {
@@ -286,11 +286,11 @@ static void collect_orphan(struct pass *p, struct ring_file *f)
 		p->orphan_limit = limit;
 	p->orphan_bytes += o.bytes;
 	/* oldest first */
-	for (place = p->n_orphans; place && p->orphans[place - 1].age_ns < o.age_ns; place--)
-		if (place < N_ORPHANS)
-			p->orphans[place] = p->orphans[place - 1];
-	if (place < N_ORPHANS)
-		p->orphans[place] = o;
+	for (at = p->n_orphans; at && p->orphans[at - 1].age_ns < o.age_ns; at--)
+		if (at < N_ORPHANS)
+			p->orphans[at] = p->orphans[at - 1];
+	if (at < N_ORPHANS)
+		p->orphans[at] = o;
 	if (p->n_orphans < N_ORPHANS)
 		p->n_orphans++;
 }

@@ -238,7 +238,8 @@ int ct_ring_note_death(const char *const *dirs, pid_t pid, int status, uint64_t 
 			if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
 			    !atomic_load_explicit(&h->death_seen_ns, memory_order_relaxed))
 				note_oom(h);
-			/* The first note stays. release: who sees the time sees the note. */
+			/* The first note stays. release: a reader that sees the time sees the note.
+			 */
 			atomic_compare_exchange_strong_explicit(&h->death_note, &none, note,
 								memory_order_relaxed,
 								memory_order_relaxed);

@@ -35,8 +35,8 @@ enum ct_ring_name_kind {
 /* Is this the file name of a ring in a ring directory, and whose? */
 enum ct_ring_name_kind ct_ring_name_parse(const char *name, uint32_t *pidns, uint32_t *pid);
 
-/* Open a ring file if it is a regular file of `uid` with room for a header; never waits, follows no
- * link. `flags`: O_RDONLY or O_RDWR. The descriptor, or -1 with errno. */
+/* Open a ring file if it is a regular file of `uid` with space for a header; never waits, follows
+ * no link. `flags`: O_RDONLY or O_RDWR. The descriptor, or -1 with errno. */
 int ct_ring_file_open(const char *path, int flags, uid_t uid, struct statx *sx);
 
 /* How far the process that owns a ring has got. */

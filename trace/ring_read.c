@@ -66,7 +66,7 @@ static int check_header(const struct ct_ring_header *h, uint64_t bytes, struct c
 	return CT_OK;
 }
 
-/* A table may have grown since it was checked: the file has room for all there will ever be. */
+/* A table may have grown since it was checked: the file has space for all there will ever be. */
 static uint32_t bounded(const struct ct_ring_view *v, uint64_t n, const void *table, size_t size)
 {
 	uint64_t most = (v->bytes - (size_t)((const char *)table - (char *)v->ring.header)) / size;
@@ -136,7 +136,7 @@ struct file {
 	int archived;
 };
 
-/* Opens without ever blocking: a FIFO or a device may be in the place of a ring. */
+/* Opens without ever blocking: a FIFO or a device may have the name of a ring. */
 static int file_open(const char *path, struct file *f, struct ct_err *err)
 {
 	uint8_t start[4] = { 0 };

@@ -92,7 +92,7 @@ static int by_lap(const void *a, const void *b)
 	return la < lb ? -1 : la > lb;
 }
 
-/* Makes room for one more chunk after the header page. */
+/* Makes space for one more chunk after the header page. */
 static int grow(struct ct_ring_snapshot *l, uint32_t *cap)
 {
 	void *grown;

@@ -70,7 +70,7 @@ void ct_ring_stacks_put(const struct ct_ring *ring, const uint8_t *records, cons
 	atomic_store_explicit(&at->version, version, memory_order_release);
 }
 
-/* 1: *to has the place as it was at one moment, *n words of records. */
+/* 1: *to has the buffer as it was at one moment, *n words of records. */
 static int copy(struct ct_ring_stacks *at, uint32_t bytes, uint64_t *to, size_t *n)
 {
 	uint64_t version = atomic_load_explicit(&at->version, memory_order_acquire);

@@ -26,15 +26,15 @@ static inline uint32_t ct_ring_stacks_bytes(const struct ct_ring_header *header)
 }
 
 /* Replaces the older records by `n` consecutive ones, or the newer records if they are the same
- * `again`. Records without room are dropped. */
+ * `again`. Records without space are dropped. */
 void ct_ring_stacks_put(const struct ct_ring *ring, const uint8_t *records, const uint32_t *len,
 			uint32_t n, int again);
 
-/* Append what is there to *block, the older ones first. `bytes` is that of one place, as checked. 0
- * or CT_NOMEM. */
+/* Append what is there to *block, the older ones first. `bytes` is that of one buffer, as checked.
+ * 0 or CT_NOMEM. */
 int ct_ring_stacks_read(const struct ct_ring *ring, uint32_t bytes, struct ct_block *block);
 
-/* Copy both buffers of `bytes` to `to`, which has room for them and is zeroed. One that is being
+/* Copy both buffers of `bytes` to `to`, which has space for them and is zeroed. One that is being
  * written stays invalid. */
 void ct_ring_stacks_copy(const struct ct_ring *ring, uint32_t bytes, uint64_t *to);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ring_tables.h — entries of a ring's tables as records: one reader for the write thread and for
- * those who read a ring from outside. Traffic has its own (ring_traffic.h), and stacks
+ * those that read a ring from outside. Traffic has its own (ring_traffic.h), and stacks
  * (ring_stacks.h).
  *
  * An entry may be filled, freed or given to another meanwhile: it is in use if its id or tag says

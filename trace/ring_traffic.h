@@ -5,7 +5,7 @@
  * file and so outlives the process. Any thread adds to it: a short search and two atomic additions,
  * without a lock. An entry holds the totals of one key until the write thread frees it, and no key
  * ever gets those of another; two threads that make the same key while a third is freed may each
- * make an entry, which add up. No room: a counted loss. */
+ * make an entry, which add up. No space: a counted loss. */
 #ifndef CT_TRACE_RING_TRAFFIC_H
 #define CT_TRACE_RING_TRAFFIC_H
 

@@ -358,7 +358,7 @@ static int by_number(const void *a, const void *b)
 	return na < nb ? -1 : na > nb;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_host_and_rank(const void *a, const void *b)
 {
 	const struct ct_process *pa = &((const struct ct_process_files *)a)->id;
 	const struct ct_process *pb = &((const struct ct_process_files *)b)->id;
@@ -404,8 +404,8 @@ int ct_run_files_finish(struct ct_run_files *f)
 			qsort(f->processes[i].segments, f->processes[i].n_segments,
 			      sizeof(*f->processes[i].segments), by_number);
 	if (f->n_processes)
-		qsort(f->processes, f->n_processes, sizeof(*f->processes), by_place);
-	free(f->index); /* the places have changed */
+		qsort(f->processes, f->n_processes, sizeof(*f->processes), by_host_and_rank);
+	free(f->index); /* the order has changed */
 	f->index = NULL;
 	f->n_index = 0;
 	st = report_unborn(f);

@@ -46,7 +46,7 @@ struct ct_run_dir {
 struct ct_run_files {
 	struct ct_process_files *processes;
 	size_t n_processes, cap_processes;
-	uint32_t *index; /* open addressing by identity: place in processes + 1 */
+	uint32_t *index; /* open addressing by identity: index in processes + 1 */
 	size_t n_index;
 	struct ct_run_dir *dirs;
 	size_t n_dirs, cap_dirs;
@@ -55,8 +55,8 @@ struct ct_run_files {
 	struct ct_unborn_file {
 		char *path;
 		char *why;
-	} * unborn; /* segments without a whole header: being made, or left by who died making
-		       them */
+	} * unborn; /* segments without a whole header: being made, or left by a process that
+		       died making them */
 	size_t n_unborn, cap_unborn;
 	struct ct_skipped_file *skipped;
 	size_t n_skipped, cap_skipped;
@@ -81,7 +81,7 @@ enum ct_run_file_kind ct_run_file_kind(const char *name);
 /* Add one file; `named`: by a person, so that it must be ours. 0 or CT_NOMEM. */
 int ct_run_files_add_file(struct ct_run_files *files, const char *path, int named);
 
-/* Adds a ring to its process. A ring in its original place takes precedence over an archived copy.
+/* Adds a ring to its process. A ring at its original path takes precedence over an archived copy.
  * 0 or CT_NOMEM. */
 int ct_run_files_add_ring(struct ct_run_files *files, const char *path,
 			  const struct ct_ring_header *header, int lives, enum ct_ring_found found);
@@ -90,7 +90,7 @@ int ct_run_files_add_ring(struct ct_run_files *files, const char *path,
 struct ct_process_files *ct_run_files_find(const struct ct_run_files *files,
 					   const struct ct_process *id);
 
-/* Make room for one more element in *array of n; 0 or CT_NOMEM. */
+/* Make space for one more element in *array of n; 0 or CT_NOMEM. */
 int ct_run_grow(void *array, size_t n, size_t *cap, size_t size);
 
 /* ---- */

@@ -27,7 +27,7 @@ struct ct_segment_writer {
 	uint32_t n_sizes;
 };
 
-/* "<host>.<bootid4>.<pid>.<start>.<n>.seg", start in hex. `name` has room for CT_SEGMENT_NAME_MAX
+/* "<host>.<bootid4>.<pid>.<start>.<n>.seg", start in hex. `name` has space for CT_SEGMENT_NAME_MAX
  * bytes. */
 #define CT_SEGMENT_NAME_MAX 192 /* size: some 110 are used: 63 of the host, and four numbers */
 void ct_segment_name(char *name, const struct ct_process *process, uint32_t number);

@@ -40,7 +40,7 @@ static void add_link(struct ct_facts *facts, const char *key, const char *what, 
 
 	if (!ct_file_link(name, sizeof(name), root, "%s/%s", dir, file))
 		return;
-	/* a virtual machine's device is not called by its place on the bus */
+	/* a virtual machine's device is not called by its bus address */
 	if (strcmp(what, "pci") == 0 && !is_bus_id(name))
 		return;
 	snprintf(full, sizeof(full), "%.48s.%.24s", key, what);

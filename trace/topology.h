@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* topology.h — facts about the devices that communication goes through, out of /sys. Reading there
- * can hang with the driver behind it: the look-around's. `root` is used in place of "/". Numbers of
+ * can hang with the driver behind it: the look-around's. `root` is used instead of "/". Numbers of
  * devices are bounded. */
 #ifndef CT_TRACE_TOPOLOGY_H
 #define CT_TRACE_TOPOLOGY_H

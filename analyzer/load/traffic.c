@@ -8,7 +8,7 @@
 int ct_load_take_traffic(struct ct_load *load, const struct ct_traffic_rec *rec)
 {
 	uint64_t who = ct_mix((uint64_t)rec->comm << 32 | (uint32_t)rec->peer);
-	uint64_t key = ct_mix(who ^ ((uint64_t)rec->place << 1 | (rec->received != 0)));
+	uint64_t key = ct_mix(who ^ ((uint64_t)rec->slot << 1 | (rec->received != 0)));
 	struct ct_load_traffic *sums = ct_table_get(&load->traffic_by_key, key);
 
 	if (!sums) {

@@ -8,13 +8,13 @@
 
 #include "trace/ops.h"
 
-static void tell(struct job *job, int rank, int32_t peer, uint32_t received, uint32_t place,
+static void tell(struct job *job, int rank, int32_t peer, uint32_t received, uint32_t slot,
 		 uint64_t bytes)
 {
 	const struct ct_traffic_rec rec = { .comm = 1,
 					    .peer = peer,
 					    .received = received,
-					    .place = place,
+					    .slot = slot,
 					    .messages = bytes / 10,
 					    .bytes = bytes };
 

@@ -56,7 +56,7 @@ static void copy_traffic(uint64_t *to, const struct ct_ring_view *view)
 {
 	for (uint32_t i = 0; i < view->n_traffic; i++, to += sizeof(struct ct_ring_traffic) / 8) {
 		copy_words(to, &view->ring.traffic[i], sizeof(struct ct_ring_traffic));
-		if (atomic_load_explicit(&view->ring.traffic[i].who, memory_order_acquire) != to[0])
+		if (atomic_load_explicit(&view->ring.traffic[i].key, memory_order_acquire) != to[0])
 			memset(to, 0, sizeof(struct ct_ring_traffic));
 	}
 }
