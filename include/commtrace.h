@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-/* Marks the end of a training step. Every rank that calls it does so at the same place of its loop,
+/* Marks the end of a training step. Every rank that calls it does so at the same point of its loop,
  * once a step. `step`: its number, growing by one. `samples`: how many samples the calling rank has
  * processed since its last mark. Each sample counts once: ranks that share samples (tensor and
  * pipeline parallelism) pass 0, but for one of them. Recorded from the first call of NCCL, MPI or

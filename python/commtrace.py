@@ -16,7 +16,7 @@ except (AttributeError, OSError, TypeError):  # not preloaded, or a platform wit
 
 
 def mark(step, samples=0):
-    """Mark the end of a training step, at the same place of the loop on every rank.
+    """Mark the end of a training step, at the same point of the loop on every rank.
 
     step: its number, growing by one. samples: how many samples this rank has processed since its last mark. Each sample
     counts once: ranks that share samples (tensor and pipeline parallelism) pass 0, but for one of them. Numbers are cut

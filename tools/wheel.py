@@ -25,8 +25,8 @@ def main():
         inside = path.relative_to(prefix)
         kind = "scripts" if inside.parts[0] == "bin" else "data"
         to = inside.relative_to("bin") if kind == "scripts" else inside
-        place = inside.name if inside.parts[-2] == "dist-packages" else "%s.data/%s/%s" % (name, kind, to)
-        files[place] = (path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644)
+        entry = inside.name if inside.parts[-2] == "dist-packages" else "%s.data/%s/%s" % (name, kind, to)
+        files[entry] = (path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644)
     files[name + ".dist-info/METADATA"] = (("Metadata-Version: 2.1\nName: commtrace\nVersion: %s\nSummary: %s\nLicense: Apache-2.0\n"
                                             % (version, SUMMARY)).encode(), 0o644)
     files[name + ".dist-info/WHEEL"] = (("Wheel-Version: 1.0\nGenerator: commtrace\nRoot-Is-Purelib: false\nTag: py3-none-%s\n"

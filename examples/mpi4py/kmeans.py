@@ -45,7 +45,7 @@ def parse_options():
     add("--hang-rank", type=int, default=-1, help="this rank sleeps for an hour")
     add("--hang-step", type=int, default=5, help="in this step (5)")
     add("--mismatch-rank", type=int, default=-1,
-        help="this rank calls Barrier in place of the allreduce of what has moved")
+        help="this rank calls Barrier instead of the allreduce of what has moved")
     add("--mismatch-step", type=int, default=5, help="in this step (5)")
     add("--skip-rank", type=int, default=-1,
         help="this rank leaves out the allreduce of what has moved in the middle step (steps / 2)")

@@ -82,7 +82,7 @@ static const struct {
 	  "this rank sleeps for an hour before it exchanges rows" },
 	{ "hang-step", &options.hang_step, "in this step (5)" },
 	{ "mismatch-rank", &options.mismatch_rank,
-	  "this rank calls MPI_Barrier in place of the Allreduce of the residual" },
+	  "this rank calls MPI_Barrier instead of the Allreduce of the residual" },
 	{ "mismatch-step", &options.mismatch_step, "in this step (5)" },
 	{ "skip-rank", &options.skip_rank,
 	  "this rank leaves out the Allreduce of the residual in the middle step (steps / 2)" },

@@ -43,7 +43,7 @@ ALL_TO_ALL_UNEVEN = 106
 
 
 class Journal:
-    """Use it in place of the module: journal.all_reduce(tensor) is dist.all_reduce(tensor)."""
+    """Use it instead of the module: journal.all_reduce(tensor) is dist.all_reduce(tensor)."""
 
     def __init__(self, directory, rank, size):
         size_bytes = ENTRIES + LANES * CAPACITY * 16

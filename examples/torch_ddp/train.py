@@ -46,7 +46,7 @@ def parse_options():
     add("--hang-rank", type=int, default=-1, help="this rank sleeps for an hour, loading its data")
     add("--hang-step", type=int, default=5, help="in this step (5)")
     add("--mismatch-rank", type=int, default=-1,
-        help="this rank calls something else in place of the all_reduce of the loss")
+        help="this rank calls something else instead of the all_reduce of the loss")
     add("--mismatch-step", type=int, default=5, help="in this step (5)")
     add("--mismatch-kind", choices=["op", "count"], default="op",
         help="namely a barrier (op: all ranks hang), or an all_reduce of another size (count: "

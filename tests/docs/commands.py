@@ -51,7 +51,7 @@ def comparable(line):
 
 
 def differs(expected, said):
-    """The first expected line that the output has not in its place, or None."""
+    """The first expected line that the output lacks at its position, or None."""
     said = [comparable(line) for line in said if line.strip()]
     at, may_skip = 0, False
     for line in expected:

@@ -18,7 +18,7 @@ struct ct_runs {
 		struct ct_live *live;
 		const struct ct_live_view *view;
 		uint64_t ended_ns; /* 0: it has not */
-	} * all[CT_RUNS]; /* each has its place: its reading keeps the address of its path */
+	} * all[CT_RUNS]; /* each stays where it is: its reading keeps the address of its path */
 	unsigned n;
 	uint64_t searched_ns;
 	const char *ring_dirs[4];
