@@ -52,7 +52,7 @@ static void keep(struct ct_action *to, const struct ct_action *from)
 	to->comm = from->comm;
 	to->parent = from->parent;
 	to->colour = from->colour;
-	to->place = from->place;
+	to->order = from->order;
 	to->ns = from->ns;
 	to->step = from->step;
 	to->factor = from->factor;

@@ -34,14 +34,14 @@ static void *allocate(size_t n, size_t size)
 	return memory;
 }
 
-/* ---- who takes what ---- */
+/* ---- which process takes what ---- */
 
 /* A process of the run, as one process of the job sees it. */
 struct sight {
 	char name[CT_SEGMENT_NAME_MAX];
 	uint64_t bytes; /* of its segments */
 	uint32_t has_ring;
-	uint32_t by, index; /* the process of the job, and its place there */
+	uint32_t by, index; /* the process of the job, and its index there */
 };
 
 static int by_name(const void *a, const void *b)

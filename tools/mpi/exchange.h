@@ -15,9 +15,9 @@ enum ct_owned {
 	CT_OWNED_RING = 2, /* and process 0 sees its segments just as well */
 };
 
-/* Each process of the run (NULL: sees none) gets one owner: who found its ring, which only its own
- * node has, else who sees most of its segments. Of several the first, so process 0 where it is one.
- * owned[p], enum ct_owned: whether it is this process. */
+/* Each process of the run (NULL: sees none) gets one owner: the one that found its ring, which only
+ * its own node has, else the one that sees most of its segments. Of several the first, so process 0
+ * where it is one. owned[p], enum ct_owned: whether it is this process. */
 void ct_exchange_share(const struct ct_run *run, uint8_t *owned);
 
 /* What came to process 0. */

@@ -195,8 +195,8 @@ static void fail_together(int rank, const struct ct_err *err)
 		MPI_Barrier(MPI_COMM_WORLD); /* the end comes here */
 }
 
-/* What the reader skips, it skips with a warning. The command says that of what it reads in place,
- * and knows nothing of the files that only other nodes have. */
+/* What the reader skips, it skips with a warning. The command says that of the given paths, which
+ * it reads, and knows nothing of the files that only other nodes have. */
 static void warn_together(const struct ct_run *run, const struct ct_err *skipped, int in_place)
 {
 	const size_t n = run ? run->n_skipped : skipped->status != CT_OK;
@@ -237,7 +237,7 @@ static struct ct_run *open_here(const struct ct_paths *paths, int rank, int in_p
 	return run;
 }
 
-/* Of what is read in place at process 0, it lacks the ring only. */
+/* Of what process 0 reads itself, it lacks the ring only. */
 static int add_process(struct ct_partial *part, const struct ct_run *run, size_t index,
 		       enum ct_owned owned, struct ct_err *err)
 {
@@ -248,7 +248,7 @@ static int add_process(struct ct_partial *part, const struct ct_run *run, size_t
 	return ct_partial_add(part, run, index, err);
 }
 
-/* The processes of the run that this process of the job takes. Process 0 reads its own in place,
+/* The processes of the run that this process of the job takes. Process 0 reads its own directly,
  * unless something is left out. */
 static void write_part(const struct mpi_request *request, const struct ct_run *run,
 		       const uint8_t *owned, const char *dir, int rank)
@@ -371,7 +371,7 @@ static int is_path(const struct ct_paths *paths, const char *word)
 	return 0;
 }
 
-/* The line of the command over what is in place, unless that is in `dir`, too, and over `dir`, if
+/* The line of the command over the given paths, unless they are in `dir`, too, and over `dir`, if
  * anything is. If there is nothing at all, over what was typed: it says what is wrong with that. */
 static int analyze(const struct mpi_request *request, const char *dir, int in_place, int in_dir)
 {

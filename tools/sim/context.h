@@ -38,7 +38,7 @@ CUresult sim_context_get(CUcontext handle, struct sim_context **context);
 /* Has any been made yet? */
 bool sim_context_any(void);
 
-/* Makes the error sticky and wakes all who wait for the context's work. */
+/* Makes the error sticky and wakes all that wait for the context's work. */
 void sim_context_fail(struct sim_context *context, CUresult error);
 
 #endif

@@ -20,7 +20,7 @@
 #define DEVICE_LATENCY_NS 1000u
 #define DEVICE_BYTES_PER_NS 2000u
 
-enum place { ANYWHERE, HOST, DEVICE };
+enum side { ANYWHERE, HOST, DEVICE };
 
 struct copy {
 	void *to;
@@ -54,7 +54,7 @@ static void done(void *arg)
 	free(c);
 }
 
-static CUresult check(const void *p, size_t bytes, enum place place, enum sim_memory *memory)
+static CUresult check(const void *p, size_t bytes, enum side side, enum sim_memory *memory)
 {
 	bool inside = sim_memory_of(p, bytes, memory);
 
@@ -62,10 +62,10 @@ static CUresult check(const void *p, size_t bytes, enum place place, enum sim_me
 		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL");
 	if (!inside)
 		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "beyond the end of an allocation");
-	if (place != ANYWHERE && (place == DEVICE) != (*memory == SIM_DEVICE))
+	if (side != ANYWHERE && (side == DEVICE) != (*memory == SIM_DEVICE))
 		return sim_misuse(CUDA_ERROR_INVALID_VALUE,
-				  place == DEVICE ? "not device memory"
-						  : "device memory for the host's");
+				  side == DEVICE ? "not device memory"
+						 : "device memory for the host's");
 	return CUDA_SUCCESS;
 }
 
@@ -96,8 +96,8 @@ static CUresult put(struct sim_stream *s, const struct copy *model, bool wait)
 	return result;
 }
 
-static CUresult copy(const char *call, void *to, enum place to_place, const void *from,
-		     enum place from_place, size_t bytes, CUstream stream, bool wait)
+static CUresult copy(const char *call, void *to, enum side to_side, const void *from,
+		     enum side from_side, size_t bytes, CUstream stream, bool wait)
 {
 	enum sim_memory to_memory, from_memory;
 	struct sim_context *context;
@@ -112,9 +112,9 @@ static CUresult copy(const char *call, void *to, enum place to_place, const void
 	if (!result && !bytes)
 		return sim_leave(CUDA_SUCCESS);
 	if (!result)
-		result = check(to, bytes, to_place, &to_memory);
+		result = check(to, bytes, to_side, &to_memory);
 	if (!result)
-		result = check(from, bytes, from_place, &from_memory);
+		result = check(from, bytes, from_side, &from_memory);
 	if (result)
 		return sim_leave(result);
 	result = sim_capture_of(s, &capture);

@@ -262,7 +262,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
 				  size_t n_after, CUgraph child)
 {
 	struct sim_graph *g, *c;
-	size_t *places;
+	size_t *indices;
 	CUresult result = sim_enter(__func__);
 
 	if (result)
@@ -274,16 +274,16 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
 		result = sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL, or a graph inside itself");
 	if (result)
 		return sim_leave(result);
-	places = sim_alloc((n_after + 1) * sizeof(*places));
+	indices = sim_alloc((n_after + 1) * sizeof(*indices));
 	for (size_t i = 0; i < n_after && !result; i++)
-		if (!find_node(g, after[i], &places[i]))
+		if (!find_node(g, after[i], &indices[i]))
 			result = sim_misuse(CUDA_ERROR_INVALID_VALUE, "a node of another graph");
 	if (!result) {
 		const struct sim_node it = { .kind = SIM_NODE_CHILD, .child = sim_graph_copy(c) };
-		size_t at = sim_graph_add(g, &it, places, n_after);
+		size_t at = sim_graph_add(g, &it, indices, n_after);
 
 		*node = g->nodes[at].handle;
 	}
-	free(places);
+	free(indices);
 	return sim_leave(result);
 }

@@ -74,7 +74,7 @@ CUresult sim_graph_get(CUgraph handle, struct sim_graph **graph);
 size_t sim_graph_add(struct sim_graph *graph, const struct sim_node *node, const size_t *after,
 		     size_t n_after);
 
-/* With every child's nodes in its place. */
+/* With the nodes of every child instead of it. */
 struct sim_graph *sim_graph_flat(const struct sim_graph *graph);
 
 struct sim_body *sim_body_new(const struct sim_kernel *kernel, bool starves);

@@ -30,7 +30,7 @@ struct graph_launch {
 	struct sim_mark **ends;		    /* by node */
 };
 
-#define NOBODY SIZE_MAX
+#define NO_NODE SIZE_MAX
 
 static CUresult get(CUgraphExec handle, struct exec **exec)
 {
@@ -66,7 +66,7 @@ static CUresult open_lane(struct graph_launch *l, struct sim_context *context, s
 		e->lanes[i - 1] = other;
 	}
 	*number = l->n_lanes++;
-	l->last_on[*number] = NOBODY;
+	l->last_on[*number] = NO_NODE;
 	return sim_stream_wait(lane(l, *number), l->begin);
 }
 
@@ -80,7 +80,7 @@ static CUresult choose_lane(struct graph_launch *l, const struct sim_node *node,
 			return CUDA_SUCCESS;
 	}
 	*number = 0;
-	if (!node->n_after && l->last_on[0] == NOBODY && l->stream->context == node->context)
+	if (!node->n_after && l->last_on[0] == NO_NODE && l->stream->context == node->context)
 		return CUDA_SUCCESS;
 	return open_lane(l, node->context, number);
 }
@@ -166,11 +166,11 @@ static CUresult launch(struct exec *e, struct sim_stream *s)
 	l.lane_of = sim_alloc((n + 1) * sizeof(*l.lane_of));
 	l.last_on = sim_alloc((n + 2) * sizeof(*l.last_on));
 	l.ends = sim_alloc((n + 1) * sizeof(struct sim_mark *));
-	l.last_on[0] = NOBODY;
+	l.last_on[0] = NO_NODE;
 	for (size_t i = 0; i < n && !result; i++)
 		result = launch_node(&l, i);
 	for (size_t i = 1; i < l.n_lanes && !result; i++)
-		if (l.last_on[i] != NOBODY)
+		if (l.last_on[i] != NO_NODE)
 			result = sim_stream_wait(s, l.ends[l.last_on[i]]);
 	sim_mark_drop(e->last);
 	e->last = sim_stream_tail(s);

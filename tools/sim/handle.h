@@ -17,7 +17,7 @@ enum sim_kind {
 	SIM_GREEN
 };
 
-/* A handle for the object, not 0. Freed places are used again oldest first, with another number. */
+/* A handle for the object, not 0. Freed slots are used again oldest first, with another number. */
 void *sim_handle_new(enum sim_kind kind, void *object);
 
 /* Its object; NULL if the handle never was one of this kind, or is no more. */
@@ -25,7 +25,7 @@ void *sim_handle_get(enum sim_kind kind, const void *handle);
 
 void sim_handle_free(const void *handle);
 
-/* Frees it, and remembers until the place is used again that it went with its context. */
+/* Frees it, and remembers until the slot is used again that it went with its context. */
 void sim_handle_lose(const void *handle);
 bool sim_handle_is_lost(enum sim_kind kind, const void *handle);
 

@@ -9,7 +9,7 @@
 #include "tools/sim/enter.h"
 #include "tools/sim/sim.h"
 
-/* On the stack of who waits. */
+/* On the stack of the waiting thread. */
 struct mark_waiter {
 	pthread_cond_t cond;
 	bool woken;

@@ -30,10 +30,10 @@ struct sim_mark *sim_mark_known(struct sim_device *device, uint64_t work);
 struct sim_mark *sim_mark_keep(struct sim_mark *mark);
 void sim_mark_drop(struct sim_mark *mark); /* NULL is nothing */
 
-/* From now on known; wakes who waits. */
+/* From now on known; wakes the waiting threads. */
 void sim_mark_set(struct sim_mark *mark, uint64_t work);
 
-/* Wakes who waits, for another reason. */
+/* Wakes the waiting threads, for another reason. */
 void sim_mark_wake(struct sim_mark *mark);
 
 /* Sleeps until the mark is known or the thread is woken. */

@@ -171,23 +171,23 @@ static void add_range(struct ct_target *target, const struct ct_range *range)
 /* NT_FILE: their number, the size of a page, then begin, end and page of each, then the paths. */
 static void take_files(struct ct_target *target, const uint8_t *data, size_t len)
 {
-	uint64_t head[2], place[3];
+	uint64_t head[2], entry[3];
 	const char *path, *end = (const char *)data + len;
 
 	if (len < sizeof(head))
 		return;
 	memcpy(head, data, sizeof(head));
-	if (head[0] > (len - sizeof(head)) / sizeof(place))
+	if (head[0] > (len - sizeof(head)) / sizeof(entry))
 		return;
-	path = (const char *)data + sizeof(head) + head[0] * sizeof(place);
+	path = (const char *)data + sizeof(head) + head[0] * sizeof(entry);
 	for (uint64_t i = 0; i < head[0] && path < end; i++) {
 		size_t n = strnlen(path, (size_t)(end - path));
 
-		memcpy(place, data + sizeof(head) + i * sizeof(place), sizeof(place));
-		if (place[0] < place[1] && path + n < end)
-			add_range(target, &(struct ct_range){ .begin = place[0],
-							      .end = place[1],
-							      .offset = place[2] * head[1],
+		memcpy(entry, data + sizeof(head) + i * sizeof(entry), sizeof(entry));
+		if (entry[0] < entry[1] && path + n < end)
+			add_range(target, &(struct ct_range){ .begin = entry[0],
+							      .end = entry[1],
+							      .offset = entry[2] * head[1],
 							      .path = ct_need_text("%s", path) });
 		path += n + 1;
 	}

@@ -12,7 +12,8 @@
 
 #define MOST_READS 4000000u /* size: words for one stack; a damaged table must end */
 
-/* libunwind exports it for those who find the tables themselves, and its headers do not declare it.
+/* libunwind exports it for programs that find the tables themselves, and its headers do not declare
+ * it.
  */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc,
 					      unw_dyn_info_t *table, unw_proc_info_t *info,
@@ -95,20 +96,20 @@ static int find_table(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *in
 	const struct unwinding *u = arg;
 	struct ct_range *range = ct_range_find(&u->target->ranges, pc);
 	struct table_head head;
-	uint64_t address, place;
+	uint64_t address, mapped;
 	unw_dyn_info_t table;
 
 	if (!range || !range->is_code || ct_object_unwind(u->target, range, &address) != 0 ||
-	    ct_object_place(u->target, range, address, &place) != 0 ||
-	    ct_pages_read(&u->target->pages, place, &head, sizeof(head)) != 0 ||
+	    ct_object_mapped(u->target, range, address, &mapped) != 0 ||
+	    ct_pages_read(&u->target->pages, mapped, &head, sizeof(head)) != 0 ||
 	    head.version != 1 || head.count_coding != COUNT_CODING || head.row_coding != ROW_CODING)
 		return -UNW_ENOINFO;
 	memset(&table, 0, sizeof(table));
 	table.format = UNW_INFO_FORMAT_REMOTE_TABLE;
 	table.start_ip = range->begin;
 	table.end_ip = range->end;
-	table.u.rti.segbase = place;
-	table.u.rti.table_data = place + sizeof(head);
+	table.u.rti.segbase = mapped;
+	table.u.rti.table_data = mapped + sizeof(head);
 	table.u.rti.table_len = (uint64_t)head.n_rows * ROW_BYTES / sizeof(unw_word_t);
 	return UNW_OBJ(dwarf_search_unwind_table)(space, pc, &table, info, need_unwind_info, arg);
 }

@@ -9,7 +9,8 @@
 /* Zeroed memory for n things of `bytes`; never NULL. */
 void *ct_need(size_t n, size_t bytes);
 
-/* The array with room for one more behind its n things; `bytes` of one. It grows at powers of two. */
+/* The array with space for one more behind its n things; `bytes` of one. It grows at powers of two.
+ */
 void *ct_need_more(void *array, size_t n, size_t bytes);
 
 /* As asprintf; never NULL. */

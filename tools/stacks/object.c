@@ -139,7 +139,7 @@ static int open_file(const struct ct_target *target, const char *path)
 	return fd;
 }
 
-/* A file that was replaced or removed can still be opened by whoever owns the machine. */
+/* A file that was replaced or removed can still be opened by the owner of the machine. */
 static int open_mapped(const struct ct_target *target, const struct ct_range *range)
 {
 	char path[96];
@@ -162,7 +162,7 @@ static void close_file(struct ct_object *object)
 	object->n_headers = 0;
 }
 
-/* Its program headers. 0, or -1: it is no ELF file of 64 bits. */
+/* Its program headers. 0, or -1: it is not an ELF file of 64 bits. */
 static int take_elf(struct ct_object *object)
 {
 	size_t n;
@@ -282,14 +282,14 @@ int ct_object_address(struct ct_target *target, struct ct_range *range, uint64_t
 	return -1;
 }
 
-int ct_object_place(struct ct_target *target, struct ct_range *range, uint64_t address,
-		    uint64_t *place)
+int ct_object_mapped(struct ct_target *target, struct ct_range *range, uint64_t address,
+		     uint64_t *mapped)
 {
 	uint64_t own;
 
 	if (ct_object_address(target, range, range->begin, &own) != 0)
 		return -1;
-	*place = address - own + range->begin;
+	*mapped = address - own + range->begin;
 	return 0;
 }
 
@@ -361,7 +361,7 @@ static int keep(void *arg, const GElf_Sym *symbol, const char *name)
 	return 0;
 }
 
-/* Of several names of one place: a sized one, the exported one, one without an underscore, the
+/* Of several names of one address: a sized one, the exported one, one without an underscore, the
  * first of the table. */
 static int is_better(const struct symbol *x, const struct symbol *y)
 {
@@ -375,7 +375,7 @@ static int is_better(const struct symbol *x, const struct symbol *y)
 }
 
 /* The best one comes last, where the search begins. */
-static int by_place(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
@@ -417,7 +417,7 @@ static void read_symbols(struct ct_target *target, struct ct_object *object)
 	object->reads_exported = 1;
 	each_symbol(object->elf, SHT_DYNSYM, keep, object);
 	if (object->n_symbols)
-		qsort(object->symbols, object->n_symbols, sizeof(*object->symbols), by_place);
+		qsort(object->symbols, object->n_symbols, sizeof(*object->symbols), by_address);
 }
 
 static int covers(const struct symbol *symbol, uint64_t address)

@@ -15,8 +15,8 @@ int ct_object_address(struct ct_target *target, struct ct_range *range, uint64_t
 		      uint64_t *address);
 
 /* Where an address of the file's own numbers is in memory, by a range of that file. 0, or -1. */
-int ct_object_place(struct ct_target *target, struct ct_range *range, uint64_t address,
-		    uint64_t *place);
+int ct_object_mapped(struct ct_target *target, struct ct_range *range, uint64_t address,
+		     uint64_t *mapped);
 
 /* The table .eh_frame_hdr in the file's own numbers. 0, or -1: none. */
 int ct_object_unwind(struct ct_target *target, struct ct_range *range, uint64_t *address);

@@ -204,7 +204,7 @@ static const char *why_not_pause(const struct ct_target *target,
 }
 
 /* "NUMBER ARGUMENTS... SP PC" of a thread that sleeps in the kernel. */
-static int take_place(struct ct_stack_sample *sample, const char *text)
+static int take_registers(struct ct_stack_sample *sample, const char *text)
 {
 	unsigned long long at[2];
 	const char *sp = NULL, *pc = NULL;
@@ -231,7 +231,7 @@ static void read_asleep(struct pausing *s)
 	for (int i = 0; i < LOOKS; i++) {
 		if (ct_live_file(s->target->pid, sample->tid, "syscall", before, sizeof(before)) <=
 			    0 ||
-		    take_place(sample, before) != 0)
+		    take_registers(sample, before) != 0)
 			continue;
 		begin_look(s);
 		copy_all(s);

@@ -55,12 +55,12 @@ static uint32_t version_in(const char *path)
 /* From 3.11 on it says so itself; before, the names of its files do. */
 static uint32_t version_of(struct ct_target *target, struct ct_range *range)
 {
-	uint64_t address, place, word;
+	uint64_t address, mapped, word;
 	uint32_t version = version_in(base(range->path));
 
 	if (ct_object_symbol(target, range, "Py_Version", &address) == 0 &&
-	    ct_object_place(target, range, address, &place) == 0 &&
-	    read_through(place, &word, sizeof(word)) == 0 && word >> 24 == 3)
+	    ct_object_mapped(target, range, address, &mapped) == 0 &&
+	    read_through(mapped, &word, sizeof(word)) == 0 && word >> 24 == 3)
 		return (uint32_t)word;
 	for (size_t i = 0; i < target->ranges.n && !version; i++)
 		version = version_in(target->ranges.list[i].path);
@@ -69,11 +69,11 @@ static uint32_t version_of(struct ct_target *target, struct ct_range *range)
 
 static uintptr_t address_of(struct ct_target *target, struct ct_range *range, const char *name)
 {
-	uint64_t address, place;
+	uint64_t address, mapped;
 
 	return ct_object_symbol(target, range, name, &address) == 0 &&
-			       ct_object_place(target, range, address, &place) == 0
-		       ? (uintptr_t)place
+			       ct_object_mapped(target, range, address, &mapped) == 0
+		       ? (uintptr_t)mapped
 		       : 0;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c — spans in which a GPU is stalled, or has no room for communication; and the length of a
+/* gpu.c — spans in which a GPU is stalled, or has no space for communication; and the length of a
  * union of spans. */
 #include <string.h>
 
 #include "tools/synth/play_private.h"
 
-/* The oldest give way: whoever still works then is long behind the CPU that began the newest. */
+/* The oldest give way: a stream that still works then is long behind the CPU that began the newest.
+ */
 void ct_play_span_add(struct spans *spans, uint64_t begin_ns, uint64_t ns)
 {
 	if (spans->n == SPANS)
@@ -33,7 +34,7 @@ uint64_t ct_play_span_work(const struct spans *spans, uint64_t begin_ns, uint64_
 	return end;
 }
 
-/* The older half is done with when there is no room. */
+/* The older half is done with when there is no space. */
 static void make_room(struct cover *cover)
 {
 	if (cover->n < SPANS)

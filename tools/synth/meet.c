@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meet.c — an operation is carried out when those who take part have come to it: collectives by
- * their number in their communicator, messages by theirs between two members. Calls that contradict
- * each other never end, unless the world lets them go on: of other kinds, of another root, or of
- * other sizes. */
+/* meet.c — an operation is carried out when all ranks that take part have come to it: collectives
+ * by their number in their communicator, messages by theirs between two members. Calls that
+ * contradict each other never end, unless the world lets them go on: of other kinds, of another
+ * root, or of other sizes. */
 #include <stdlib.h>
 
 #include "tools/synth/play_private.h"
@@ -92,9 +92,9 @@ static void close_done(struct comm *c)
 	}
 }
 
-static const struct launch_op *op_of(const struct instance *i, int place)
+static const struct launch_op *op_of(const struct instance *i, int member)
 {
-	return &i->members[place].launch->ops[i->members[place].op];
+	return &i->members[member].launch->ops[i->members[member].op];
 }
 
 static int contradict(const struct ct_workload_op *a, const struct ct_workload_op *b)
@@ -104,15 +104,15 @@ static int contradict(const struct ct_workload_op *a, const struct ct_workload_o
 	return a->op != b->op || bytes_of(a) != bytes_of(b) || (rooted && a->peer != b->peer);
 }
 
-static void end_member(struct play *p, struct instance *i, int place, uint64_t from_ns,
+static void end_member(struct play *p, struct instance *i, int member, uint64_t from_ns,
 		       uint64_t end_ns)
 {
-	struct launch *l = i->members[place].launch;
+	struct launch *l = i->members[member].launch;
 	const struct rank *r = l->rank;
 	const uint64_t skew = ct_play_skew_ns(p, r, (uint64_t)l->comm, i->seq);
 	const uint64_t start = l->start_ns;
 
-	i->members[place].is_done = 1;
+	i->members[member].is_done = 1;
 	i->done++;
 	end_op(l, ct_play_span_leave(&r->paused, end_ns + skew),
 	       from_ns > start ? from_ns - start : 0);
@@ -159,7 +159,7 @@ static void all_are_there(struct play *p, struct comm *c, struct instance *i)
 	}
 }
 
-/* From the root to who is there: each has it when both have come. */
+/* From the root to the members that are there: each has it when both have come. */
 static void from_root(struct play *p, struct comm *c, struct instance *i, int root)
 {
 	const double ns = ct_play_collective_ns(p, c, &i->op, i->seq);
@@ -187,7 +187,7 @@ static void meet_collective(struct play *p, struct launch *l, uint32_t at)
 {
 	const struct launch_op *op = &l->ops[at];
 	struct comm *c = &p->comms[l->comm];
-	const int place = ct_workload_peer(p->w, l->comm, l->rank->number);
+	const int member = ct_workload_peer(p->w, l->comm, l->rank->number);
 	struct instance *i = instance_at(p, c, op->seq);
 	const int is_from_root = op->op.op == CT_OP_Broadcast || op->op.op == CT_OP_Scatter;
 
@@ -197,8 +197,8 @@ static void meet_collective(struct play *p, struct launch *l, uint32_t at)
 		i->op = *op;
 	if (!p->world->mismatch_goes_on)
 		i->is_broken |= (uint8_t)contradict(&i->op.op, &op->op);
-	i->members[place].launch = l;
-	i->members[place].op = at;
+	i->members[member].launch = l;
+	i->members[member].op = at;
 	i->n++;
 	if (i->is_broken)
 		return;
@@ -304,11 +304,11 @@ void ct_play_meet(struct launch *l)
 	}
 }
 
-/* ---- without those who are through ---- */
+/* ---- without ranks that are through ---- */
 
-static int is_through(const struct play *p, int comm, int place)
+static int is_through(const struct play *p, int comm, int member)
 {
-	const struct rank *r = &p->ranks[ct_workload_member(p->w, comm, place)];
+	const struct rank *r = &p->ranks[ct_workload_member(p->w, comm, member)];
 
 	return r->state == RANK_ENDED && r->sums.end == CT_PLAY_THROUGH;
 }

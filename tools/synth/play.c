@@ -171,7 +171,7 @@ void ct_play_waited_free(struct play *p, struct waited *w)
 	p->free_waited = w;
 }
 
-/* ---- who can go on ---- */
+/* ---- which ranks can go on ---- */
 
 void ct_play_ready_rank(struct rank *r)
 {
@@ -262,13 +262,13 @@ static int open_rank(struct play *p, int number)
 	r->ending_comm = -1;
 	r->kill_at_ns = killed_at(p, number, &r->code);
 	for (int comm = 0; comm < ct_workload_n_comms(p->w); comm++) {
-		const int place = ct_workload_peer(p->w, comm, number);
+		const int member = ct_workload_peer(p->w, comm, number);
 
-		if (place < 0)
+		if (member < 0)
 			continue;
 		if (r->n_seats + CT_STREAM_COMMS == CT_PLAY_STREAMS)
 			return ct_play_fail(p, CT_FULL);
-		r->seats[r->n_seats++] = (struct seat){ .comm = comm, .place = place };
+		r->seats[r->n_seats++] = (struct seat){ .comm = comm };
 	}
 	r->n_streams = CT_STREAM_COMMS + r->n_seats;
 	for (int i = 0; i < r->n_streams; i++) {

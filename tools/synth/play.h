@@ -3,7 +3,7 @@
  * CPUs, streams, events, groups and transfers whose times are computed.
  *
  * A CPU goes through its rank's actions and puts work onto streams; a stream does it in order; an
- * operation is carried out when all who take part have reached it. Nothing here runs in the order
+ * operation is carried out when all that take part have reached it. Nothing here runs in the order
  * of time: each time follows from the ones it waits for, by maxima and sums, in any order. All
  * times are ns of the job, of one clock, which no host has.
  *
@@ -66,7 +66,7 @@ struct ct_play_launch {
 	uint32_t id, n_ops;
 	uint64_t issued_ns;
 	uint64_t reached_ns; /* by the stream; 0: not yet, where it never ended */
-	uint64_t start_ns;   /* of the kernel: later if the GPU had no room */
+	uint64_t start_ns;   /* of the kernel: later if the GPU had no space */
 	uint64_t end_ns;     /* 0: never */
 	uint64_t wait_ns;    /* from reached_ns on, for others to come */
 	const struct ct_workload_op *first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* play_private.h — the internals of a play: cpu.c acts, stream.c does what is on streams, meet.c
- * brings together who takes part in an operation, model.c says how long things take. */
+ * brings together the ranks of an operation, model.c says how long things take. */
 #ifndef CT_TOOLS_SYNTH_PLAY_PRIVATE_H
 #define CT_TOOLS_SYNTH_PLAY_PRIVATE_H
 
@@ -30,7 +30,7 @@ struct moment {
 	struct moment *free, *all;
 };
 
-/* What a wait brings that is new to who waits. */
+/* What a wait brings that is new to the waiting one. */
 struct waited {
 	uint32_t n;
 	int via;
@@ -97,7 +97,7 @@ struct span {
 	uint64_t begin_ns, end_ns;
 };
 
-/* Spans of a GPU that is stalled, or has no room; in the order of their beginnings. */
+/* Spans of a GPU that is stalled, or has no space; in the order of their beginnings. */
 #define SPANS 64u
 struct spans {
 	struct span at[SPANS];
@@ -121,7 +121,7 @@ struct lag {
 };
 
 struct seat { /* of a rank in a communicator */
-	int comm, place;
+	int comm;
 	uint64_t seq;
 	uint64_t *messages;	   /* by peer: sent, received; NULL: none yet */
 	uint8_t is_stuck, lingers; /* what is launched from now on; what is launched next */
@@ -176,12 +176,12 @@ struct instance {
 	uint32_t n, done;
 	uint8_t root_is_there, is_broken;
 	uint64_t root_ns;    /* when that came */
-	struct launch_op op; /* as who came first asked for it */
+	struct launch_op op; /* as the first rank to come asked for it */
 	struct {
 		struct launch *launch;
 		uint32_t op;
 		uint8_t is_done;
-	} * members; /* by place */
+	} * members; /* by index in the communicator */
 	struct instance *free;
 };
 
@@ -206,7 +206,7 @@ struct channel {
 	uint32_t head, n, cap;
 	int is_receives;
 	uint64_t met;
-	int comm, src, dst; /* places */
+	int comm, src, dst; /* members */
 	double bytes;
 };
 
@@ -242,7 +242,7 @@ int ct_play_fail(struct play *p, int status);
 void ct_play_ready_rank(struct rank *r);
 void ct_play_ready_stream(struct stream *s);
 void *ct_play_alloc(struct play *p, size_t n, size_t size); /* NULL: the play has failed */
-/* Room for one more in an array that is a ring from `head`, which then begins at 0. 0 or -1. */
+/* Space for one more in an array that is a ring from `head`, which then begins at 0. 0 or -1. */
 int ct_play_grow_ring(struct play *p, void **array, uint32_t *head, uint32_t n, uint32_t *cap,
 		      size_t size);
 struct moment *ct_play_moment(struct rank *r);
@@ -293,7 +293,7 @@ uint64_t ct_play_skew_ns(const struct play *p, const struct rank *r, uint64_t wh
 double ct_play_ring_ns_per_byte(const struct play *p, const struct ct_workload_comm *comm,
 				uint64_t step);
 
-/* wire.c: a collective of `comm` has taken place: which ranks its bytes went between, for the
+/* wire.c: a collective of `comm` has been carried out: which ranks its bytes went between, for the
  * matrix of the truth (docs/dev/GENERATORS.md); and at the end, what went round rings, and
  * messages. What a rank gives itself goes nowhere. */
 void ct_play_carry(struct play *p, struct comm *comm, const struct launch_op *op);

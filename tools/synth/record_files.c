@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_files.c — processes, from who they are to how they end. */
+/* record_files.c — processes, from their identity to their end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

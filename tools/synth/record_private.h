@@ -120,7 +120,7 @@ int ct_record_rare(struct ct_synth_record *r, struct recorded_process *p, enum c
 		   const void *data, size_t len);
 int ct_record_status(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns);
 int ct_record_cost(struct ct_synth_record *r, struct recorded_process *p);
-/* Room for one more record, reported at that moment of the job; the process gives heartbeats as it
+/* Space for one more record, reported at that moment of the job; the process gives heartbeats as it
  * goes. */
 int ct_record_room(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns);
 /* The string of an id below 256, once. */

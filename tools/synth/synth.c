@@ -127,7 +127,7 @@ struct ct_synth_comparison {
 	const struct ct_synth_options *o;
 	struct other at[CT_SYNTH_FAULTS + 1];
 	int n;
-	int next; /* whoever takes one adds to it */
+	int next; /* a thread that takes one adds to it */
 	pthread_t threads[8];
 	int n_threads;
 };
@@ -142,7 +142,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* One core is for who writes the run. */
+/* One core is for the thread that writes the run. */
 static void start(struct ct_synth_comparison *c)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiting.c — events, and who waits for them: streams, and the CPU. What each has behind it is
+/* waiting.c — events, and what waits for them: streams, and the CPU. What each has behind it is
  * followed as a recorder does, by vector clocks. */
 #include "tools/synth/play_private.h"
 

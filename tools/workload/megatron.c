@@ -149,7 +149,7 @@ void ct_emit_megatron(struct ct_step *step)
 	const int batches = 2 * stages < 4 ? 4 : 2 * stages;
 	struct pipeline_rank p = {
 		.step = step,
-		.stage = step->place[CT_ROLE_PP],
+		.stage = step->member[CT_ROLE_PP],
 		.stages = stages,
 		.batches = batches,
 		.part = 0.95 / (3 * LAYERS * batches),

@@ -34,7 +34,7 @@ static uint64_t tokens(const struct ct_step *step, int layer, int from, int to)
 
 static void all_to_all(struct ct_step *step, int layer, int way, uint32_t tag)
 {
-	const int n = step->n[CT_ROLE_EP], own = step->place[CT_ROLE_EP];
+	const int n = step->n[CT_ROLE_EP], own = step->member[CT_ROLE_EP];
 	struct ct_workload_op *ops = malloc(2 * (size_t)n * sizeof(*ops));
 	unsigned used = 0;
 

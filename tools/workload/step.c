@@ -82,9 +82,9 @@ struct ct_workload_op ct_step_op(struct ct_step *step, enum ct_workload_role rol
 struct ct_workload_op ct_step_p2p(struct ct_step *step, enum ct_workload_role role, unsigned op,
 				  unsigned dtype, uint64_t count, int peer, uint32_t tag)
 {
-	const uint64_t own = (uint64_t)step->place[role], other = (uint64_t)peer;
+	const uint64_t own = (uint64_t)step->member[role], other = (uint64_t)peer;
 	const uint64_t edge = op == CT_OP_Send ? own << 32 | other : other << 32 | own;
-	const uint64_t place = ct_workload_mix(step->number, (uint64_t)step->comm[role]);
+	const uint64_t step_key = ct_workload_mix(step->number, (uint64_t)step->comm[role]);
 
 	return (struct ct_workload_op){
 		.op = (uint8_t)op,
@@ -92,7 +92,7 @@ struct ct_workload_op ct_step_p2p(struct ct_step *step, enum ct_workload_role ro
 		.comm = step->comm[role],
 		.peer = peer,
 		.count = count,
-		.key = ct_workload_mix(ct_workload_mix(place, 1ULL << 32 | tag), edge),
+		.key = ct_workload_mix(ct_workload_mix(step_key, 1ULL << 32 | tag), edge),
 		.slot = step->slots++,
 	};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.h — inside the room: one step of one rank as a list of actions, and the gestures that a
+/* step.h — inside the space: one step of one rank as a list of actions, and the gestures that a
  * framework's process groups are made of. Emitters (ddp.c ...) append; without memory they set
  * `failed`, and later calls have no effect.
  */
@@ -9,7 +9,7 @@
 #include "tools/workload/workload.h"
 #include "trace/ops.h"
 
-/* The roles a rank can have communicators of, one each; the places of tables below. */
+/* The roles a rank can have communicators of, one each; the indices of the tables below. */
 enum ct_workload_role { CT_ROLE_WORLD, CT_ROLE_TP, CT_ROLE_PP, CT_ROLE_DP, CT_ROLE_EP, CT_ROLES };
 
 /* Numbers of events: one per role that marks "inputs are ready", a few for hops, then one per slot.
@@ -37,9 +37,9 @@ struct ct_step {
 	const struct ct_workload *w;
 	int rank;
 	uint64_t number;
-	int comm[CT_ROLES];  /* this rank's, -1 */
-	int place[CT_ROLES]; /* in it */
-	int n[CT_ROLES];     /* members */
+	int comm[CT_ROLES];   /* this rank's, -1 */
+	int member[CT_ROLES]; /* in it */
+	int n[CT_ROLES];      /* members */
 	struct ct_action *at;
 	size_t count, capacity;
 	int failed;

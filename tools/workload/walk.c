@@ -19,7 +19,7 @@ static void split_all(struct ct_step *step, int first, int n)
 
 	action->parent = 0;
 	action->colour = -1;
-	action->place = step->rank;
+	action->order = step->rank;
 	for (int comm = first; comm < first + n; comm++) {
 		if (ct_workload_peer(step->w, comm, step->rank) >= 0) {
 			action->comm = comm;
@@ -81,12 +81,12 @@ struct ct_workload_rank *ct_workload_open(const struct ct_workload *w, int rank)
 		it->plain.n[role] = 1;
 		for (int g = 0; g < w->n_of_role[role]; g++) {
 			const int comm = w->first_of_role[role] + g;
-			const int place = ct_workload_peer(w, comm, rank);
+			const int member = ct_workload_peer(w, comm, rank);
 
-			if (place < 0)
+			if (member < 0)
 				continue;
 			it->plain.comm[role] = comm;
-			it->plain.place[role] = place;
+			it->plain.member[role] = member;
 			it->plain.n[role] = w->comms[comm].n;
 		}
 	}

@@ -14,7 +14,7 @@
  * rank. Faults (fault.h) are woven in.
  *
  * Sizes are those of real models divided by `scale`, because a simulated job really moves its bytes
- * in the machine's memory. Whoever gives the links a rate divides that by the same number; then
+ * in the machine's memory. A rate of the links is to be divided by the same number; then
  * every duration, and every ratio of computing to communication, is that of the real sizes, and
  * only bytes and bandwidths are `scale` times smaller. Ops of up to 1024 elements keep their size.
  */
@@ -44,7 +44,7 @@ struct ct_workload_config {
 
 struct ct_workload;
 
-/* A communicator: n members first, first + stride, ...; their places in this order are the peers'
+/* A communicator: n members first, first + stride, ...; their indices in this order are the peers'
  * numbers. */
 struct ct_workload_comm {
 	const char *role; /* world, tp, pp, dp, ep; pair-a, pair-b if a fault needs them */
@@ -99,9 +99,9 @@ enum ct_action_kind {
 	CT_ACTION_FAIL,	      /* `comm` gets an asynchronous error */
 	CT_ACTION_HANG,	      /* the transport of `comm` hangs from its next op on */
 	CT_ACTION_LINGER,     /* the next kernel of `comm` never ends on this rank */
-	CT_ACTION_CROWD,      /* from now on the GPU has room for one communication kernel only */
+	CT_ACTION_CROWD,      /* from now on the GPU has space for one communication kernel only */
 	CT_ACTION_STALL_CALL, /* the next call of fault->call never returns */
-	CT_ACTION_STARVE,     /* the GPU has no room for communication kernels for ns */
+	CT_ACTION_STARVE,     /* the GPU has no space for communication kernels for ns */
 	CT_ACTION_PAUSE_GPU,  /* the GPU is stalled for ns */
 	CT_ACTION_LOCK,	      /* a thread holds the driver's lock for ns */
 	CT_ACTION_HANG_DISK,  /* files of the process take no data for ns */
@@ -113,7 +113,7 @@ struct ct_action {
 	int stream;
 	int event; /* small numbers, a rank's own */
 	int comm;
-	int parent, colour, place; /* of a split; place: the new communicator's order */
+	int parent, colour, order; /* of a split; order: of the new communicator's members */
 	uint64_t ns;
 	uint64_t step;
 	double factor;
@@ -134,7 +134,7 @@ const struct ct_workload_config *ct_workload_config(const struct ct_workload *w)
 int ct_workload_n_comms(const struct ct_workload *w);
 const struct ct_workload_comm *ct_workload_comm(const struct ct_workload *w, int comm);
 
-/* The rank's place in a communicator, -1 if it is not a member; and the other way round. */
+/* The rank's index in a communicator, -1 if it is not a member; and the other way round. */
 int ct_workload_peer(const struct ct_workload *w, int comm, int rank);
 int ct_workload_member(const struct ct_workload *w, int comm, int peer);
 int ct_workload_node(const struct ct_workload *w, int rank);

@@ -35,7 +35,7 @@ struct simjob_data {
 struct host_function_work {
 	struct simjob_data *data;
 	struct ct_workload_op op;
-	struct simjob_place place;
+	struct simjob_buffers buffers;
 	uint64_t step;
 };
 
@@ -76,14 +76,14 @@ static int members(const struct simjob_data *data, const struct ct_workload_op *
 	return ct_workload_comm(data->job->workload, op->comm)->n;
 }
 
-static int own_place(const struct simjob_data *data, const struct ct_workload_op *op)
+static int comm_rank(const struct simjob_data *data, const struct ct_workload_op *op)
 {
 	return ct_workload_peer(data->job->workload, op->comm, data->rank);
 }
 
 static int is_root(const struct simjob_data *data, const struct ct_workload_op *op)
 {
-	return op->peer == own_place(data, op);
+	return op->peer == comm_rank(data, op);
 }
 
 static uint64_t n_sent(const struct simjob_data *data, const struct ct_workload_op *op)
@@ -111,15 +111,15 @@ static cudaError_t make_room(void **at, size_t *size, size_t bytes)
 	return error;
 }
 
-cudaError_t simjob_data_place(struct simjob_data *data, const struct ct_workload_op *op,
-			      struct simjob_place *place)
+cudaError_t simjob_data_buffers(struct simjob_data *data, const struct ct_workload_op *op,
+				struct simjob_buffers *buffers)
 {
 	const unsigned size = ct_workload_dtype_bytes(op->dtype);
 	const size_t sent = n_sent(data, op) * size, received = n_received(data, op) * size;
 	struct slot *slot = find_slot(data, op->slot);
 	cudaError_t error = slot ? cudaSuccess : cudaErrorMemoryAllocation;
 
-	*place = (struct simjob_place){ 0 };
+	*buffers = (struct simjob_buffers){ 0 };
 	if (!error && op->in_place)
 		error = make_room(&slot->send.at, &slot->send.bytes,
 				  sent > received ? sent : received);
@@ -129,8 +129,8 @@ cudaError_t simjob_data_place(struct simjob_data *data, const struct ct_workload
 		error = make_room(&slot->receive.at, &slot->receive.bytes, received);
 	if (error)
 		return error;
-	place->send = sent || op->in_place ? slot->send.at : NULL;
-	place->receive = op->in_place ? slot->send.at : received ? slot->receive.at : NULL;
+	buffers->send = sent || op->in_place ? slot->send.at : NULL;
+	buffers->receive = op->in_place ? slot->send.at : received ? slot->receive.at : NULL;
 	return cudaSuccess;
 }
 
@@ -168,7 +168,7 @@ static void produce(void *arg)
 
 #define FILL(type)                                                                                 \
 	for (uint64_t i = 0; i < n; i++)                                                           \
-	((type *)work->place.send)[i] = (type)as[element(&work->op, rank, i)]
+	((type *)work->buffers.send)[i] = (type)as[element(&work->op, rank, i)]
 	switch (ct_workload_dtype_bytes(work->op.dtype)) {
 	case 1:
 		FILL(uint8_t);
@@ -224,11 +224,11 @@ static double reduced(const struct simjob_data *data, const struct ct_workload_o
 	return op->redop == CT_REDOP_max ? most : op->redop == CT_REDOP_avg ? sum / n : sum;
 }
 
-/* What must stand at place i of the buffer that the op brought. */
+/* What must be at index i of the buffer that the op brought. */
 static double expected(const struct simjob_data *data, const struct ct_workload_op *op, uint64_t i)
 {
 	const struct ct_workload *w = data->job->workload;
-	const uint64_t own = (uint64_t)own_place(data, op), count = op->count;
+	const uint64_t own = (uint64_t)comm_rank(data, op), count = op->count;
 
 	switch (op->op) {
 	case CT_OP_AllReduce:
@@ -271,7 +271,7 @@ static void consume(void *arg)
 	struct simjob_data *data = work->data;
 	const uint64_t n = n_received(data, &work->op);
 	size_t bytes = n * ct_workload_dtype_bytes(work->op.dtype);
-	const unsigned char *at = work->place.receive;
+	const unsigned char *at = work->buffers.receive;
 	uint64_t hash = data->hash, word;
 
 	if (!work->op.bent && !data->is_stopped)
@@ -307,7 +307,7 @@ static cudaError_t put(struct simjob_data *data, const struct ct_workload_op *op
 	*work = (struct host_function_work){ .data = data, .step = step };
 	if (op) {
 		work->op = *op;
-		error = simjob_data_place(data, op, &work->place);
+		error = simjob_data_buffers(data, op, &work->buffers);
 	}
 	if (!error)
 		error = cudaLaunchHostFunc(stream, function, work);
@@ -341,7 +341,7 @@ cudaError_t simjob_data_deed(struct simjob_data *data, const struct ct_workload_
 	if (!work)
 		return cudaErrorMemoryAllocation;
 	*work = (struct host_function_work){ .data = data, .op = *op };
-	error = simjob_data_place(data, op, &work->place);
+	error = simjob_data_buffers(data, op, &work->buffers);
 	*deed = consumes ? consume : produce;
 	*arg = work;
 	return error;

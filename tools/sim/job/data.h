@@ -3,7 +3,7 @@
  * the op's key and the sender, so that sums are exact in every type and the receiver knows what
  * must have come.
  *
- * One struct per rank. simjob_data_place() is for the rank's thread; what it writes and reads on
+ * One struct per rank. simjob_data_buffers() is for the rank's thread; what it writes and reads on
  * streams is done by host functions in the streams' order.
  */
 #ifndef CT_TOOLS_SIM_JOB_DATA_H
@@ -14,9 +14,9 @@
 
 struct simjob_data;
 
-/* Where an op's buffers are. The receiving one is the sending one if the op is in place; NULL:
+/* Where an op's buffers are. The receiving one is the sending one if the op is in-buffers; NULL:
  * none. */
-struct simjob_place {
+struct simjob_buffers {
 	void *send, *receive;
 };
 
@@ -24,8 +24,8 @@ struct simjob_place {
 struct simjob_data *simjob_data_make(const struct simjob *job, int rank);
 
 /* Buffers of the op's slot, big enough. Results of CUDA calls. */
-cudaError_t simjob_data_place(struct simjob_data *data, const struct ct_workload_op *op,
-			      struct simjob_place *place);
+cudaError_t simjob_data_buffers(struct simjob_data *data, const struct ct_workload_op *op,
+				struct simjob_buffers *buffers);
 
 /* Put onto the stream: write what the op sends; check and hash what it brought; end step `step`,
  * whose checksum simjob_data_checksum() then has. */

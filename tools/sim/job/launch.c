@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.c — what torchrun is to a training job: starts the processes, gives each its place in the
+/* launch.c — what torchrun is to a training job: starts the processes, gives each its ranks by the
  * environment, waits, and ends the others when one dies.
  *
  * It waits until no rank makes progress any more, so that the progress of each rank follows from
@@ -64,7 +64,7 @@ static void set_number(const char *name, int number)
 }
 
 /* The environment of a process, as torchrun sets it. */
-static void set_place(const struct job_launch *l, int process, pid_t launcher)
+static void set_ranks(const struct job_launch *l, int process, pid_t launcher)
 {
 	const struct simjob_options *o = &l->job->options;
 	const int rank = process * o->ranks_per_process;
@@ -98,7 +98,7 @@ static void become_worker(const struct job_launch *l, int process, pid_t launche
 		_exit(SIMJOB_FAILED);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	set_place(l, process, launcher);
+	set_ranks(l, process, launcher);
 	while (argv[n])
 		n++;
 	args = calloc((size_t)n + 2, sizeof(*args));

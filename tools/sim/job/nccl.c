@@ -85,14 +85,14 @@ void simjob_nccl_init(struct simjob_rank *r, int comm)
 {
 	const struct ct_workload_comm *c = ct_workload_comm(r->job->workload, comm);
 	const int pairs = ct_workload_n_comms(r->job->workload) - 2;
-	const int place = ct_workload_peer(r->job->workload, comm, r->rank);
+	const int comm_rank = ct_workload_peer(r->job->workload, comm, r->rank);
 	struct simjob_board *board = r->job->board;
 	const int at = comm == 0 ? 0 : 1 + comm - pairs;
 	ncclConfig_t how = config(r, c);
 	ncclComm_t handle = NULL;
 
 	/* Both of a pair, so that a rank that creates them in another order finds its own. */
-	for (int id = at ? 1 : 0; place == 0 && id < (at ? SIMJOB_IDS : 1); id++) {
+	for (int id = at ? 1 : 0; comm_rank == 0 && id < (at ? SIMJOB_IDS : 1); id++) {
 		if (atomic_load(&board->ids[id].is_there))
 			continue;
 		NCCL(r, ncclGetUniqueId, (&board->ids[id].id), SIMJOB_UNIQUE_ID, 0);
@@ -100,7 +100,7 @@ void simjob_nccl_init(struct simjob_rank *r, int comm)
 	}
 	while (!atomic_load(&board->ids[at].is_there))
 		simSleepUntil(simNow() + 1000 * 1000);
-	NCCL(r, ncclCommInitRankConfig, (&handle, c->n, board->ids[at].id, place, &how),
+	NCCL(r, ncclCommInitRankConfig, (&handle, c->n, board->ids[at].id, comm_rank, &how),
 	     SIMJOB_INIT, 0);
 	set_comm(r, comm, handle);
 	must_be_made(r, "ncclCommInitRankConfig", handle);
@@ -109,8 +109,8 @@ void simjob_nccl_init(struct simjob_rank *r, int comm)
 
 void simjob_nccl_split(struct simjob_rank *r, const struct ct_action *action)
 {
-	static const struct ct_workload_comm nobody = { .role = "none" };
-	const struct ct_workload_comm *c = action->comm < 0 ? &nobody
+	static const struct ct_workload_comm none = { .role = "none" };
+	const struct ct_workload_comm *c = action->comm < 0 ? &none
 							    : ct_workload_comm(r->job->workload,
 									       action->comm);
 	ncclConfig_t how = config(r, c);
@@ -118,7 +118,7 @@ void simjob_nccl_split(struct simjob_rank *r, const struct ct_action *action)
 
 	NCCL(r, ncclCommSplit,
 	     (r->comms[action->parent], action->colour < 0 ? NCCL_SPLIT_NOCOLOR : action->colour,
-	      action->place, &handle, &how),
+	      action->order, &handle, &how),
 	     SIMJOB_SPLIT, 0);
 	if (action->comm < 0)
 		return;
@@ -184,9 +184,9 @@ void simjob_nccl_op(struct simjob_rank *r, const struct ct_action *action)
 	const ncclRedOp_t redop = reduction_of(op->redop);
 	const ncclComm_t comm = r->comms[op->comm];
 	const cudaStream_t stream = r->streams[action->stream];
-	struct simjob_place at;
+	struct simjob_buffers at;
 
-	SIMJOB_CUDA(r, simjob_data_place, (r->data, op, &at));
+	SIMJOB_CUDA(r, simjob_data_buffers, (r->data, op, &at));
 	switch (op->op) {
 	case CT_OP_AllReduce:
 		NCCL(r, ncclAllReduce, (at.send, at.receive, n, type, redop, comm, stream), op->op,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* where.c — --where: which operation each fault is about, and who shares its communicator. No job
- * is run. */
+/* where.c — --where: which operation each fault is about, and which ranks share its communicator.
+ * No job is run. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -137,7 +137,7 @@ static ncclResult_t connect_child(struct child *c, const int *ranks, int n,
 	return result;
 }
 
-/* Every rank publishes color and key, waits for the others', and finds its place. There are two
+/* Every rank publishes color and key, waits for the others', and finds its rank. There are two
  * buffers: a rank that writes the next but one has read all of the one before. */
 static ncclResult_t say_color(struct child *c, const struct sim_waiter *who)
 {

@@ -66,7 +66,7 @@ ncclResult_t sim_comm_check(const struct ncclComm *comm, const char *call)
 		return ncclInvalidArgument;
 	}
 	if (comm->magic != ALIVE) {
-		sim_nccl_misuse(call, "comm is no communicator, or was destroyed");
+		sim_nccl_misuse(call, "comm is not a communicator, or was destroyed");
 		return ncclInvalidArgument;
 	}
 	return ncclSuccess;

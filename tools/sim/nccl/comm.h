@@ -95,7 +95,7 @@ ncclResult_t sim_comm_check(const struct ncclComm *comm, const char *call);
  * its error after that. */
 ncclResult_t sim_comm_ready(struct ncclComm *comm, const char *call);
 
-/* Who waits on its behalf: `launch` or SIM_HOST. */
+/* The waiting side on its behalf: `launch` or SIM_HOST. */
 struct sim_comm_wait {
 	struct sim_waiter waiter;
 	struct ncclComm *comm;

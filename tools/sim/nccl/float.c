@@ -70,7 +70,7 @@ static unsigned encode_magnitude(struct float_layout s, float value)
 	e -= 1;
 	if (value == 0 || e < 1 - bias)
 		e = 1 - bias;
-	/* In units of the last place; rounding up may carry into the exponent, as it should. */
+	/* In units of the lowest bit; rounding up may carry into the exponent, as it should. */
 	bits = (unsigned)nearbyintf(ldexpf(value, s.mantissa - e));
 	if (bits >= one)
 		bits += (unsigned)(e + bias - 1) * one;

@@ -46,8 +46,8 @@ SIM_EXPORT void simNcclHang(ncclComm_t comm);
  * never ends itself. */
 SIM_EXPORT void simNcclLinger(ncclComm_t comm);
 
-/* From now on, devices of this process have room for one kernel of a communicator at a time: others
- * wait, although their streams have reached them. */
+/* From now on, devices of this process have space for one kernel of a communicator at a time:
+ * others wait, although their streams have reached them. */
 SIM_EXPORT void simNcclOneAtATime(void);
 
 /* Kernels that an abort of this process ends from now on end so long after it. */

@@ -47,27 +47,27 @@ static void ring(const struct ncclComm *comm, int rank)
 	sim_gate_add(&comm->view.members[rank].bell, 1);
 }
 
-/* n bytes into a FIFO at place `at`, around its end; and out of it. */
+/* n bytes into a FIFO at offset `at`, around its end; and out of it. */
 static void fill(unsigned char *fifo, uint64_t at, const unsigned char *from, size_t n)
 {
-	size_t place = at % SIM_FIFO_BYTES;
-	size_t first = n < SIM_FIFO_BYTES - place ? n : SIM_FIFO_BYTES - place;
+	size_t offset = at % SIM_FIFO_BYTES;
+	size_t first = n < SIM_FIFO_BYTES - offset ? n : SIM_FIFO_BYTES - offset;
 
-	memcpy(fifo + place, from, first);
+	memcpy(fifo + offset, from, first);
 	memcpy(fifo, from + first, n - first);
 }
 
 static void drain(const unsigned char *fifo, uint64_t at, unsigned char *to, size_t n)
 {
-	size_t place = at % SIM_FIFO_BYTES;
-	size_t first = n < SIM_FIFO_BYTES - place ? n : SIM_FIFO_BYTES - place;
+	size_t offset = at % SIM_FIFO_BYTES;
+	size_t first = n < SIM_FIFO_BYTES - offset ? n : SIM_FIFO_BYTES - offset;
 
-	memcpy(to, fifo + place, first);
+	memcpy(to, fifo + offset, first);
 	memcpy(to + first, fifo, n - first);
 }
 
 /* How many messages of the pair must have been received before the next one, of `bytes`, can be
- * put: so many that there is a descriptor for it and room for all of it; before a long one, all. */
+ * put: so many that there is a descriptor for it and space for all of it; before a long one, all. */
 static uint32_t must_be_taken(const struct sim_peer *peer, uint64_t bytes)
 {
 	uint32_t n = peer->sent >= SIM_MESSAGES ? peer->sent - SIM_MESSAGES + 1 : 0;

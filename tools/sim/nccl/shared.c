@@ -114,11 +114,11 @@ static ncclResult_t size_file(int fd, uint32_t n_ranks, const struct sim_waiter 
 	struct sim_view view;
 	struct sim_shared *head = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ncclResult_t result = ncclSuccess;
-	uint32_t nobody = 0;
+	uint32_t unset = 0;
 
 	if (head == MAP_FAILED)
 		return ncclSystemError;
-	if (atomic_compare_exchange_strong(&head->sized, &nobody, 1)) {
+	if (atomic_compare_exchange_strong(&head->sized, &unset, 1)) {
 		head->n_ranks = n_ranks;
 		if (ftruncate(fd, (off_t)lay_out(&view, NULL, n_ranks)))
 			result = ncclSystemError;
@@ -152,9 +152,9 @@ static ncclResult_t map_file(struct sim_view *view, int fd, size_t n_ranks)
 static ncclResult_t claim(struct sim_view *view, int rank, const struct sim_member *self)
 {
 	struct sim_member *m = &view->members[rank];
-	uint32_t nobody = 0;
+	uint32_t unset = 0;
 
-	if (!atomic_compare_exchange_strong(&m->claimed, &nobody, 1)) {
+	if (!atomic_compare_exchange_strong(&m->claimed, &unset, 1)) {
 		sim_warn("Bootstrap Root : rank %d of %u ranks has already checked in", rank,
 			 view->shared->n_ranks);
 		return ncclInvalidArgument;

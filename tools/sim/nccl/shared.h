@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.h — the memory that the members of a communicator share: who they are, where each of them
- * is, and bounded buffers through which the bytes go.
+/* shared.h — the memory that the members of a communicator share: their identity, where each of
+ * them is, and bounded buffers through which the bytes go.
  *
  * It is an anonymous file (memfd) of one process, which the others open below that process's /proc
  * entry, and which is closed as soon as all of them have mapped it. So it has no name that could be

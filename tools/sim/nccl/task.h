@@ -94,7 +94,7 @@ void sim_plan_clear(struct sim_plan *plan);
 ncclResult_t sim_plan_capture(struct ncclComm *comm, uint64_t *capture);
 bool sim_plan_add(struct sim_tasks *tasks, const struct sim_task *task);
 
-/* The stream takes its place in the group's order. */
+/* The stream gets its position in the group's order. */
 bool sim_plan_see(struct sim_plan *plan, CUstream stream);
 
 #endif

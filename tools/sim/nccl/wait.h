@@ -14,7 +14,7 @@ struct sim_gate {
 	_Atomic uint32_t sleepers;
 };
 
-/* Who waits: given up when stopped() says so. `on` is where sim_wake() finds the sleeper. */
+/* A waiting thread: given up when stopped() says so. `on` is where sim_wake() finds the sleeper. */
 struct sim_waiter {
 	bool (*stopped)(const struct sim_waiter *self);
 	_Atomic(_Atomic uint32_t *) *on;
