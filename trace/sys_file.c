@@ -16,8 +16,7 @@
 /* size: a root of up to 512 bytes, as tests have it, and the longest path below it. */
 #define PATH_BYTES 640
 
-/* Cut at the end of the line, without unprintable characters: these files are untrusted. */
-static void tidy(char *line)
+void ct_file_tidy(char *line)
 {
 	size_t len = strcspn(line, "\n");
 
@@ -53,6 +52,16 @@ __attribute__((format(printf, 3, 0))) static int make_path(char *path, const cha
 	return more >= 0 && more < PATH_BYTES - len;
 }
 
+size_t ct_file_start(char *to, size_t size, const char *root, const char *path)
+{
+	char name[PATH_BYTES];
+
+	to[0] = '\0';
+	if (snprintf(name, sizeof(name), "%s%s", root, path) >= (int)sizeof(name))
+		return 0;
+	return read_start(name, to, size);
+}
+
 int ct_file_line(char *line, size_t size, const char *root, const char *fmt, ...)
 {
 	char path[PATH_BYTES];
@@ -65,19 +74,18 @@ int ct_file_line(char *line, size_t size, const char *root, const char *fmt, ...
 	line[0] = '\0';
 	if (!fits || !read_start(path, line, size))
 		return 0;
-	tidy(line);
+	ct_file_tidy(line);
 	return line[0] != '\0';
 }
 
 int ct_file_find(char *rest, size_t size, const char *begin, const char *root, const char *path)
 {
-	char name[PATH_BYTES], text[8192];
+	char text[8192];
 	size_t len = strlen(begin);
 	char *at = text;
 
 	rest[0] = '\0';
-	if (snprintf(name, sizeof(name), "%s%s", root, path) >= (int)sizeof(name) ||
-	    !read_start(name, text, sizeof(text)))
+	if (!ct_file_start(text, sizeof(text), root, path))
 		return 0;
 	while (at && strncmp(at, begin, len) != 0) {
 		at = strchr(at, '\n');
@@ -87,7 +95,7 @@ int ct_file_find(char *rest, size_t size, const char *begin, const char *root, c
 		return 0;
 	at += len;
 	at += strspn(at, " \t:");
-	tidy(at);
+	ct_file_tidy(at);
 	snprintf(rest, size, "%s", at);
 	return rest[0] != '\0';
 }
@@ -107,7 +115,7 @@ int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...
 		return 0;
 	target[n] = '\0';
 	snprintf(name, size, "%s", ct_path_name(target));
-	tidy(name);
+	ct_file_tidy(name);
 	return name[0] != '\0';
 }
 

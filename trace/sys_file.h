@@ -6,6 +6,12 @@
 
 #include <stddef.h>
 
+/* The first size - 1 bytes of a file, then a NUL. Their number, 0 if there are none. */
+size_t ct_file_start(char *to, size_t size, const char *root, const char *path);
+
+/* What is untrusted: cut at the end of the line, blanks in place of unprintable characters. */
+void ct_file_tidy(char *line);
+
 /* First line of a file, printable, without blanks at its end. 1, or 0 ("") if there is none. */
 int ct_file_line(char *line, size_t size, const char *root, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -211,6 +211,7 @@ struct ct_report_overhead {
 
 struct ct_report_process {
 	const char *host, *exe, *version;
+	const char *program; /* what it runs: "train.py", "-m pkg.train", else exe's last part */
 	uint64_t hostkey;
 	uint32_t pid;
 	int rank;   /* the first of ... */

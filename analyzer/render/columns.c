@@ -184,13 +184,6 @@ static void ranks_cell(char *to, size_t cap, const void *row)
 		snprintf(to, cap, "%s", ct_text_rank(p->rank).s);
 }
 
-static void program_cell(char *to, size_t cap, const void *row)
-{
-	const char *exe = ((const struct ct_report_process *)row)->exe;
-
-	snprintf(to, cap, "%s", ct_path_name(exe));
-}
-
 static void end_cell(char *to, size_t cap, const void *row)
 {
 	const struct ct_report_process *p = row;

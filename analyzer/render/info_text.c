@@ -134,8 +134,8 @@ static void explain_rings(struct ct_text *text, const struct ct_report *report)
 
 static void write_processes(struct ct_text *text, const struct ct_report *report)
 {
-	static const char keys
-		[] = "rank host pid nth_restart segments bytes ring end last_heartbeat_at_ns exe";
+	static const char keys[] = "rank host pid nth_restart segments bytes ring end "
+				   "last_heartbeat_at_ns program";
 
 	ct_text_head(text, "processes");
 	ct_columns_head(text, ct_columns_processes(), keys);

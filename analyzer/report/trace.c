@@ -15,6 +15,7 @@
 #include "analyzer/model/model.h"
 #include "analyzer/model/process_exit.h"
 #include "trace/ops.h"
+#include "trace/path.h"
 
 static int rank_of(const struct ct_model *model, size_t process)
 {
@@ -95,6 +96,7 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 	const struct ct_model_process *kept = &model->processes[p];
 	struct ct_exit_facts facts;
 	struct ct_exit exit;
+	const char *program;
 	uint64_t beat = info->last_beat_ns > kept->facts.beat_ns ? info->last_beat_ns
 								 : kept->facts.beat_ns;
 
@@ -103,6 +105,10 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 	out->version = ct_arena_text(memory, info->id.version, sizeof(info->id.version));
 	if (!out->host || !out->exe || !out->version ||
 	    fill_process_ranks(model, p, memory, out) != CT_OK)
+		return CT_NOMEM;
+	program = ct_facts_value(&kept->environment, "program") ?: out->exe;
+	out->program = ct_arena_printf(memory, "%s", ct_path_name(program));
+	if (!out->program)
 		return CT_NOMEM;
 	out->hostkey = info->id.hostkey;
 	out->pid = info->id.pid;

@@ -9,6 +9,7 @@
 #include "interpose/clear.h"
 #include "interpose/environ/chain.h"
 #include "interpose/environ/objects.h"
+#include "interpose/environ/program.h"
 #include "interpose/environ/system.h"
 #include "interpose/environ/uninterposed.h"
 #include "interpose/recorder.h"
@@ -178,6 +179,7 @@ static void *look_around(void *arg)
 	ct_thread_settle();
 	if (!l->system_done) {
 		doing(l, "what the kernel says of this process");
+		ct_program_read(ct_environ_root, &lists[SYSTEM]);
 		ct_system_read(ct_environ_root, &lists[SYSTEM]);
 	}
 	doing(l, "the loaded objects");

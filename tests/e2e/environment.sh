@@ -49,6 +49,7 @@ reported=$(ask differ.json '[d["values"] for d in e["differs"] if d["name"] == "
 [ "$(ask differ.json '[r["facts"]["env.CUDA_VISIBLE_DEVICES"] for r in e["per_rank"]]')" = "['0', '1']" ] || fail "own facts"
 [ "$(ask differ.json 'e["same"]["lib.gloo.path"]')" = "$(realpath "$(ldd "$gloo_job" | awk '/libgloo/ { print $3 }')")" ] ||
 	fail "another Gloo"
+[ "$(ask differ.json '{p["program"] for p in j["processes"]}')" = "{'${gloo_job##*/}'}" ] || fail "another program than $gloo_job"
 found=$("$commtrace" report --format=json differ/run | "$python" -c '
 import json, sys
 for f in json.load(sys.stdin)["findings"]:

@@ -45,6 +45,16 @@ job() {
 	done
 }
 
+# program_is_the_script RUN NAME RANKS: each rank's program is the script, and no argument of it is on record.
+program_is_the_script() {
+	local programs
+	programs=$(info_json "$1" | "$python" -c '
+import json, sys
+run = json.load(sys.stdin)
+print(*[p["program"] for p in run["processes"]], run["environment"]["same"].get("program"))')
+	[ "$programs" = "$(yes train.py | head -n "$3" | tr '\n' ' ')$train" ] || fail "$2: the programs are $programs"
+}
+
 # jobs NAME RESULT RANKS ARGUMENTS...: compare. RESULT is `ends` (with a result, and equal stderr), or `fails`: then what
 # each rank complains about depends on who notices first.
 jobs() {
@@ -67,6 +77,7 @@ jobs() {
 	fi
 	said=$(info_json traced/run) || fail "$name: commtrace info: exit $?"
 	grep -q '"pid"' <<<"$said" || fail "$name: nothing was recorded"
+	program_is_the_script traced/run "$name" "$size"
 	printf '%-28s %s\n' "$name" "$(tail -n 2 plain/out.0 | tr '\n' ' ')"
 	compared=$((compared + 1))
 }
@@ -89,6 +100,7 @@ launched() {
 		sed -i -e '/^commtrace: recording to /d' -e 's/[0-9][0-9]*/N/g' $way/err
 	done
 	same "torchrun $*: stdout and exit code" plain/out traced/out
+	[ "$result" = fails ] || program_is_the_script traced/run "torchrun $*" 2
 	[ "$result" = fails ] || same "torchrun $*: stderr" plain/err traced/err
 	printf '%-28s %s\n' torchrun "$(tail -n 2 plain/out | tr '\n' ' ')"
 	compared=$((compared + 1))

@@ -180,6 +180,31 @@ static void no_name_is_markup(void **state)
 	free(tame);
 }
 
+static void assert_title_is(const char *title, const struct ct_report *report)
+{
+	char *page = page_of(report);
+
+	assert_string_equal(between(page, "<title>", " &#183; commtrace</title>"), title);
+	free(page);
+}
+
+static void the_title_is_program_ranks_and_date(void **state)
+{
+	struct ct_report_process processes[] = { { .program = "" }, { .program = "train.py" } };
+	struct ct_report report = { .verdict.text = "", .run.dir = "/x/imported" };
+
+	(void)state;
+	assert_title_is("imported", &report);
+	report.processes = processes;
+	report.n_processes = 2;
+	report.run.ranks_seen = report.run.ranks_expected = 1;
+	report.run.begin_unix_ns = 1700000000000000000;
+	assert_title_is("train.py &#183; 1 rank &#183; 2023-11-14 22:13 UTC", &report);
+	report.run.ranks_expected = 4;
+	report.run.begin_unix_ns = CT_UNKNOWN;
+	assert_title_is("train.py &#183; 1 of 4 ranks", &report);
+}
+
 static void the_page_is_small_and_ascii_and_has_no_places_left(void **state)
 {
 	struct ct_report none = { .verdict.text = "" };
@@ -266,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_report_is_in_the_page_to_the_byte),
 		cmocka_unit_test(no_name_is_markup),
+		cmocka_unit_test(the_title_is_program_ranks_and_date),
 		cmocka_unit_test(the_page_is_small_and_ascii_and_has_no_places_left),
 		cmocka_unit_test(the_verdict_is_as_bad_as_what_it_is_about),
 		cmocka_unit_test(the_words_of_tables_and_findings_are_in_the_page),

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "interpose/environ/environ.h"
+#include "interpose/environ/program.h"
 #include "interpose/environ/system.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
@@ -42,7 +43,7 @@ static void read_environment(const char *const *env)
 	ct_environ_read((char *const *)(uintptr_t)env);
 }
 
-static void make(const char *path, const char *text)
+static void make_bytes(const char *path, const char *bytes, size_t len)
 {
 	char full[640];
 	size_t above = strlen(root);
@@ -52,13 +53,18 @@ static void make(const char *path, const char *text)
 		*slash = '\0';
 		assert_true(mkdir(full, 0700) == 0 || errno == EEXIST);
 	}
-	if (text) {
+	if (bytes) {
 		FILE *file = fopen(full, "w");
 
 		assert_non_null(file);
-		fputs(text, file);
+		fwrite(bytes, 1, len, file);
 		fclose(file);
 	}
+}
+
+static void make(const char *path, const char *text)
+{
+	make_bytes(path, text, text ? strlen(text) : 0);
 }
 
 static void make_link(const char *target, const char *path)
@@ -312,6 +318,79 @@ static void limits_of_the_control_group_are_those_of_the_nearest_group_that_has_
 	assert_string_equal(ct_facts_find(&facts, "memory.total"), "503 GiB");
 }
 
+/* A command line as /proc has it: the words with their NULs, and room after them. */
+struct line {
+	const char *words;
+	size_t len;
+	const char *program; /* NULL: none is recorded */
+};
+#define LINE(words, program)                                                                       \
+	{                                                                                          \
+		(words), sizeof(words), (program)                                                  \
+	}
+
+static void the_program_is_the_script_that_python_runs(void **state)
+{
+	static const struct line lines[] = {
+		LINE("python3\0-u\0train.py\0--token\0hush", "train.py"),
+		LINE("python3\0/data/job/train.py", "/data/job/train.py"),
+		LINE("python3\0/usr/bin/torchrun\0train.py", "/usr/bin/torchrun"),
+		LINE("python3\0-m\0torch.distributed.run\0train.py", "-m torch.distributed.run"),
+		LINE("python3\0-um\0pkg.train\0--x", "-m pkg.train"),
+		LINE("python3\0-mpkg.train", "-m pkg.train"),
+		LINE("python3\0-X\0faulthandler\0-Wignore\0-OO\0train.py", "train.py"),
+		LINE("python3\0-W\0ignore::UserWarning:cm\0-Bsm\0pkg", "-m pkg"),
+		LINE("python3\0--check-hash-based-pycs\0never\0train.py", "train.py"),
+		LINE("python3\0--\0train.py", "train.py"),
+		LINE("python3\0job/", "job"),
+		LINE("python3\0tr\033ain\n.py", "tr ain"),
+		LINE("python3\0-c\0key='hush'\0train.py", NULL),
+		LINE("python3\0-Bckey='hush'\0train.py", NULL),
+		LINE("python3\0-\0train.py", NULL),
+		LINE("python3\0-m", NULL),
+		LINE("python3\0--", NULL),
+		LINE("python3", NULL),
+		LINE("python3: epoch 3\0\0train.py", NULL), /* renamed itself */
+		LINE("", NULL),
+	};
+	static struct ct_facts facts;
+
+	(void)state;
+	make_link("/usr/bin/python3.11", "/proc/self/exe");
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		make_bytes("/proc/self/cmdline", lines[i].words, lines[i].len);
+		ct_facts_clear(&facts);
+		ct_program_read(root, &facts);
+		if (!lines[i].program)
+			assert_null(ct_facts_find(&facts, "program"));
+		else
+			assert_string_equal(ct_facts_find(&facts, "program"), lines[i].program);
+	}
+}
+
+static void no_program_is_recorded_where_it_is_not_python_or_not_known(void **state)
+{
+	static const char words[] = "bash\0train.sh";
+	static char word_without_end[1 << 16];
+	static struct ct_facts facts;
+	char path[256];
+
+	(void)state;
+	ct_facts_clear(&facts);
+	ct_program_read(root, &facts); /* no /proc */
+	make_link("/usr/bin/bash", "/proc/self/exe");
+	make_bytes("/proc/self/cmdline", words, sizeof(words));
+	ct_program_read(root, &facts);
+	snprintf(path, sizeof(path), "%s/proc/self/exe", root);
+	assert_int_equal(unlink(path), 0);
+	make_link("/usr/bin/python3.11", "/proc/self/exe");
+	memset(word_without_end, 'x', sizeof(word_without_end));
+	memcpy(word_without_end, "python3", sizeof("python3"));
+	make_bytes("/proc/self/cmdline", word_without_end, sizeof(word_without_end));
+	ct_program_read(root, &facts);
+	assert_int_equal(atomic_load(&facts.used), 0);
+}
+
 static void the_affinity_is_what_was_set(void **state)
 {
 	static struct ct_facts facts;
@@ -511,6 +590,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			limits_of_the_control_group_are_those_of_the_nearest_group_that_has_one,
 			set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_program_is_the_script_that_python_runs, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			no_program_is_recorded_where_it_is_not_python_or_not_known, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(the_affinity_is_what_was_set, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			waits_for_a_processor_are_reported_at_the_end_and_when_they_change, set_up,

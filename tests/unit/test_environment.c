@@ -65,6 +65,21 @@ static const char *own(const struct ct_report *r, size_t nth, const char *name)
 	return NULL;
 }
 
+static void a_program_is_what_the_process_runs_else_its_executable(void **state)
+{
+	struct ct_report *r;
+
+	(void)state;
+	open_job(3, "run");
+	fact(0, "program=/data/job/train.py");
+	fact(1, "program=-m pkg.train");
+	r = report();
+	assert_string_equal(r->processes[0].program, "train.py");
+	assert_string_equal(r->processes[1].program, "-m pkg.train");
+	assert_string_equal(r->processes[2].program, "python3");
+	assert_string_equal(r->processes[0].exe, "/usr/bin/python3");
+}
+
 static void exactly_what_differs_is_listed_with_who_has_what(void **state)
 {
 	const struct ct_report_env_differs *d;
@@ -585,6 +600,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
+		TEST(a_program_is_what_the_process_runs_else_its_executable),
 		TEST(exactly_what_differs_is_listed_with_who_has_what),
 		TEST(a_setting_that_no_library_of_nccl_contains_is_reported),
 		TEST(a_setting_of_another_version_is_not_called_misspelt),

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/html/charts.h"
 #include "analyzer/render/html/escape.h"
@@ -52,33 +53,52 @@ static int put_release(const struct ct_report *report, FILE *out)
 
 /* The program that was recorded; of an import, which has none, the directory or the job. "": none
  * is known. */
-static const char *command_of(const struct ct_report *report)
+static const char *program_of(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_processes; i++) {
-		const char *exe = report->processes[i].exe;
+		const char *program = report->processes[i].program;
 
-		if (exe && *exe)
-			return ct_path_name(exe);
+		if (program && *program)
+			return program;
 	}
 	if (report->run.dir)
 		return ct_path_name(report->run.dir);
 	return report->run.job ? report->run.job : "";
 }
 
-/* The command and the minute in which the run started, as far as they are known. */
+/* "8 ranks", "7 of 8 ranks"; "" without any. */
+static void ranks_text(char *to, size_t cap, const struct ct_report_run *run)
+{
+	char expected[CT_UNIT_TEXT + 4] = "";
+
+	to[0] = '\0';
+	if (run->ranks_expected != CT_UNKNOWN && run->ranks_expected > run->ranks_seen)
+		snprintf(expected, sizeof(expected), " of %s",
+			 ct_text_count(run->ranks_expected).s);
+	if (run->ranks_seen)
+		snprintf(to, cap, "%s%s rank%s", ct_text_count(run->ranks_seen).s, expected,
+			 run->ranks_seen == 1 && !*expected ? "" : "s");
+}
+
+/* "train.py · 8 ranks · 2026-11-29 08:00 UTC", as far as it is known. */
 static int put_run(const struct ct_report *report, FILE *out)
 {
-	const char *command = command_of(report);
 	uint64_t ns = report->run.begin_unix_ns;
 	time_t seconds = (time_t)(ns / 1000000000u);
-	char date[32];
+	char ranks[2 * CT_UNIT_TEXT + 16], date[32] = "";
+	const char *parts[] = { program_of(report), ranks, date };
+	const char *between = "";
 	struct tm utc;
 
-	ct_html_text(command, out);
-	if (ns && ns != CT_UNKNOWN && gmtime_r(&seconds, &utc) &&
-	    strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &utc)) {
-		ct_html_text(*command ? " · " : "", out);
-		ct_html_text(date, out);
+	ranks_text(ranks, sizeof(ranks), &report->run);
+	if (ns && ns != CT_UNKNOWN && gmtime_r(&seconds, &utc))
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &utc);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!*parts[i])
+			continue;
+		ct_html_text(between, out);
+		ct_html_text(parts[i], out);
+		between = " · ";
 	}
 	return CT_OK;
 }
