@@ -169,7 +169,7 @@ static int take_pair(struct ct_fault *fault, char *pair, char *why, size_t size)
 	if (ct_fault_has(fault, key))
 		return wrong(why, size, "fault %s: '%s' is there twice", kind, pair);
 	if (take_value(fault, key, value))
-		return wrong(why, size, "fault %s: '%s' is not a valid %s: %s", kind, value, pair,
+		return wrong(why, size, "fault %s: '%s' is not valid for %s: %s", kind, value, pair,
 			     keys[key].text);
 	fault->given |= 1u << key;
 	return 0;
