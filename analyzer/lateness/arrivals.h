@@ -21,7 +21,7 @@ struct ct_arrival {
 struct ct_arrivals {
 	struct ct_arrival *all; /* by slot */
 	uint32_t n;
-	struct ct_waits waits; /* room for those of operations that lack members */
+	struct ct_waits waits; /* space for those of operations that lack members */
 };
 
 /* Arrivals that are zeroed take in all that a stream reads; they fill the counts of the model's

@@ -43,7 +43,7 @@ static double difference(const uint64_t *times, uint32_t at)
 		    median(times + at - WINDOW, WINDOW, NULL, room));
 }
 
-/* Of the next WINDOW places, the one where the difference is largest. */
+/* Of the next WINDOW indices, the one where the difference is largest. */
 static uint32_t refine(const uint64_t *times, uint32_t n, uint32_t at)
 {
 	uint32_t best = at;

@@ -10,7 +10,7 @@
 #include "trace/ops.h"
 
 /* Took the last one to come clearly longer than is usual? Then its stream reached the operation
- * late, or the transfer was slow, or the kernel waited for room: that cannot be distinguished. */
+ * late, or the transfer was slow, or the kernel waited for SMs: that cannot be distinguished. */
 static int is_slow_transfer(struct ct_class *class, const struct ct_instance *i,
 			    const struct ct_last *last)
 {

@@ -15,7 +15,7 @@ struct ct_late_or_slow {
 /* One that is zeroed takes in all that a stream reads, and counts in the stream's classes:
  * instances whose last one took long itself; and those that hand a root's data out, of which a
  * member had it several times as long as the others (their median), so that it held its own stream
- * up, waiting for room on its GPU or for its link. */
+ * up, waiting for SMs on its GPU or for its link. */
 void ct_late_or_slow_observe(struct ct_late_or_slow *late, struct ct_observer *observer);
 
 #endif

@@ -31,7 +31,7 @@ void ct_cores_waited_of(const struct ct_model *model, const uint32_t *slots, uin
 			double *theirs, double *others);
 
 /* How many cores a list like "0-3,8" names beyond those in `known` (CT_CORES_MOST bits), to which
- * they are added; what is no such list names none. */
+ * they are added; what is not such a list names none. */
 #define CT_CORES_MOST 4096u /* size: cores of a host */
 uint32_t ct_cores_add(const char *list, uint64_t known[CT_CORES_MOST / 64]);
 

@@ -118,7 +118,7 @@ static void take_steps(struct stall_sums *s, const struct ct_stall *events, uint
 	}
 }
 
-/* Places of the rule between two events where a step took as much longer, and no rank is charged. */
+/* Steps of the rule between two events where a step took as much longer, and no rank is charged. */
 static void look_for_missed(const struct stall_sums *s, const struct ct_stall *events, uint32_t n,
 			    const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
 {

@@ -15,7 +15,7 @@
 
 #include "analyzer/lateness/stalls.h"
 
-/* Steps: their times, and of which of them it is known who was late. */
+/* Steps: their times, and of which of them the late rank is known. */
 struct ct_stall_steps {
 	const uint64_t *cut_ns; /* n + 1 */
 	const uint8_t *kept;

@@ -44,7 +44,7 @@ static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blam
 	return u;
 }
 
-/* Whose stall in this step? Hits are by step; *at: the first one that is not before it. */
+/* Which rank's stall in this step? Hits are by step; *at: the first one that is not before it. */
 static uint32_t owner_of(const struct ct_step_blame *blame, uint32_t step, double stall_ns,
 			 uint32_t *at)
 {

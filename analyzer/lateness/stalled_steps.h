@@ -8,7 +8,7 @@
  * ranks do more (an evaluation) does not count, and one in which one host of two stalled does. The
  * stalled rank is known if it is charged (step_blame.h) with half of it beyond any other. Where
  * four or more are mostly as long as each other, or mostly come again after as many steps each, and
- * are no one rank's, they belong to what the job does (the end of a step, where what was found is
+ * are not one rank's, they belong to what the job does (the end of a step, where what was found is
  * only a part of one), and there are none. */
 #ifndef CT_ANALYZER_LATENESS_STALLED_STEPS_H
 #define CT_ANALYZER_LATENESS_STALLED_STEPS_H
@@ -24,7 +24,7 @@ struct ct_stalled {
 	uint32_t longest_step,
 		longest_slot; /* ... and whose it was; CT_STALLED_UNKNOWN: not known */
 	uint32_t slots;	      /* ranks with a stall, as far as that is known */
-	uint32_t most_slot;   /* who has most of them ... */
+	uint32_t most_slot;   /* the rank with most of them ... */
 	uint32_t most_n;      /* ... how many of ... */
 	uint32_t known_n;     /* ... how many of which it is known whose they were ... */
 	uint64_t most_ns;     /* ... and how much */

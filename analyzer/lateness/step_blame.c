@@ -61,7 +61,7 @@ static int is_judged(const struct ct_model *model, const struct ct_instance_log 
 		    model->slots[parts[m].slot].muddled)
 			return 0;
 	}
-	/* of a Reduce or Gather the waits do not show who the last one was */
+	/* of a Reduce or Gather the waits do not show which one was last */
 	return ct_op_class(i->op) == CT_CLASS_SYNC || i->op == CT_OP_Broadcast ||
 	       i->op == CT_OP_Scatter;
 }
@@ -202,7 +202,7 @@ static void join_own_times(const struct ct_instance_log *log, uint32_t slot, con
 	}
 }
 
-/* ---- who was late ---- */
+/* ---- which rank was late ---- */
 
 /* Does it wait for the last one: all others, or those outside the set that is looked at? */
 static int is_other(const struct collector *c, const struct ct_log_part *p,
@@ -220,8 +220,8 @@ static const struct ct_log_part *last_of(const struct ct_log_part *parts, uint32
 	return last;
 }
 
-/* Who waited least came last. It is charged with what the next of the others waited more, no more
- * than its own doing. */
+/* The rank that waited least came last. It is charged with what the next of the others waited more,
+ * no more than its own doing. */
 static int find_late(const struct collector *c, const struct ct_log_instance *i, struct late *late)
 {
 	const struct ct_log_part *parts = &c->log->parts[i->first_part];
@@ -255,7 +255,7 @@ static int find_late(const struct collector *c, const struct ct_log_instance *i,
 }
 
 /* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited
- * for room. But where that is next to nothing of what it was late by, it was late. */
+ * for SMs. But where that is next to nothing of what it was late by, it was late. */
 static int is_slow_transfer(struct collector *c, const struct ct_log_instance *i,
 			    const struct late *late)
 {

@@ -53,7 +53,7 @@ static uint32_t learn(struct aligning *a, const struct ct_schedule_exchange *m)
 	return learnt;
 }
 
-/* The first host of each stretch stays where it is; so does who shares nothing with it. */
+/* The first host of each stretch stays where it is; so does a host that shares nothing with it. */
 static void learn_all(struct aligning *a)
 {
 	struct ct_schedule *s = a->s;

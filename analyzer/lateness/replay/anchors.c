@@ -36,7 +36,7 @@ struct mean {
 	double n, x, y, err, under_way;
 };
 
-/* What came to all members alike: sums over places of their means. */
+/* What came to all members alike: sums over occurrences of their means. */
 struct common {
 	double n, x, y, xx, xy, yy, err;
 	double ended, under_way; /* how often it was so with what lies before */
@@ -77,10 +77,10 @@ static uint32_t launch_at(const struct anchor_search *t, uint32_t k)
 	return t->positions->order[k];
 }
 
-/* Place of its rank in the stage. */
+/* Index of its rank in the stage: the worker. */
 static uint32_t member_of(const struct anchor_search *t, uint32_t launch)
 {
-	return t->stages->place_of[t->s->launches[launch].slot];
+	return t->stages->worker_of[t->s->launches[launch].slot];
 }
 
 static int is_queue(const struct anchor_search *t)
@@ -104,11 +104,11 @@ static int look_back(const struct anchor_search *t, uint32_t launch, uint32_t la
 {
 	const struct ct_schedule *s = t->s;
 	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
-	uint32_t place = launch - s->slot_first[l->slot];
+	uint32_t index = launch - s->slot_first[l->slot];
 	int64_t between;
 
-	/* the first ones show who was started late */
-	if (place < lag || c->stretch != l->stretch || l->is_uncertain)
+	/* the first ones show which ranks were started late */
+	if (index < lag || c->stretch != l->stretch || l->is_uncertain)
 		return NOTHING_THERE;
 	/* when it was ready is not known */
 	if (ct_schedule_is_queued(s, l) ||
@@ -155,9 +155,9 @@ static int all_wait(const struct common *c)
 	return slope - 2 * sqrt(err > 0 ? err : 0) > -CT_MOST;
 }
 
-/* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what
- * comes to all alike shows nothing of a place; what is left is each member's own. */
-static void add_place(struct anchor_search *t, uint32_t from, uint32_t end, uint32_t lag)
+/* The members of one occurrence, order[from] .. order[end - 1]. Their mean goes to what is common:
+ * what comes to all alike shows nothing of an occurrence; what is left is each member's own. */
+static void add_occurrence(struct anchor_search *t, uint32_t from, uint32_t end, uint32_t lag)
 {
 	struct mean mean = { 0 };
 	double x, y, err;
@@ -208,8 +208,8 @@ static void add_up(struct anchor_search *t, uint32_t lag)
 	memset(t->sums, 0, sizeof(t->sums));
 	t->n_slopes = 0;
 	for (uint32_t k = t->p->first, end; k < last; k = end) {
-		end = ct_place_end(t->positions, t->p, k);
-		add_place(t, k, end, lag);
+		end = ct_occurrence_end(t->positions, t->p, k);
+		add_occurrence(t, k, end, lag);
 	}
 	for (uint32_t m = 0; m < CT_MANY_PEERS; m++) {
 		const struct anchor_sums *sum = &t->sums[m];
@@ -412,7 +412,7 @@ static int find_ready(struct ct_schedule *s, const struct ct_positions *position
 			continue;
 		for (uint32_t k = position->first, end; k < position->first + position->n;
 		     k = end) {
-			end = ct_place_end(positions, position, k);
+			end = ct_occurrence_end(positions, position, k);
 			ct_in_queue_ready(s, &positions->order[k], end - k, of[p].lag == FOLLOWS,
 					  values);
 		}

@@ -192,7 +192,7 @@ static void find_carried(struct ct_engine *e)
 
 static size_t level_at(const struct ct_engine *e, uint32_t slot, uint32_t position)
 {
-	return (size_t)position * e->stages.most + e->stages.place_of[slot];
+	return (size_t)position * e->stages.most + e->stages.worker_of[slot];
 }
 
 double ct_engine_level(const struct ct_engine *e, uint32_t slot, uint32_t position)
@@ -363,7 +363,7 @@ static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_ex
 }
 
 /* Where the last one to come took clearly longer than is usual, its stream reached the operation
- * late, or the transfer was slow, or its kernel waited for room: that cannot be distinguished, and
+ * late, or the transfer was slow, or its kernel waited for SMs: that cannot be distinguished, and
  * its gap is not evidence. A call of a host began when it began. */
 static int mark_uncertain(struct ct_schedule *s)
 {
@@ -469,8 +469,8 @@ static const char *why_not(const struct ct_engine *e)
 }
 
 /* Members of which is known when they came. Calls that put NCCL operations onto streams say nothing
- * of when these ran, and who begins an operation without a call on record that waits for it may
- * have computed all the while. */
+ * of when these ran, and a rank that begins an operation without a call on record that waits for
+ * it may have computed all the while. */
 static uint32_t count_timed(const struct ct_instance_log *log, const struct ct_log_instance *one)
 {
 	int is_nccl = one->comm->backend == CT_BACKEND_NCCL;

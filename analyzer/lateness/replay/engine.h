@@ -32,18 +32,18 @@ struct ct_engine {
 	uint32_t n_run;	       /* steps that the run has, as far as they were counted */
 	double *own_ns;	       /* by slot x n_steps: computed in that step; NAN: not known */
 	double *mean_ns;       /* by slot: mean of these; NAN: none is known */
-	double *level_ns;      /* by slot's place x position, see ct_engine_level() */
+	double *level_ns;      /* by the slot's worker x position, see ct_engine_level() */
 	double *position_ns;   /* by position: mean of these over its stage's ranks that are ever
 				  there; 0: none is */
 	double under_messages; /* of what ranks compute, the share during which messages of theirs
 				  were under way */
 	int is_of_hosts;       /* hosts timed most of it */
-	int has_graphs; /* launches of CUDA graphs compute and communicate in one span: who is slow
-			   inside them does not show */
+	int has_graphs; /* launches of CUDA graphs compute and communicate in one span: which rank
+			   is slow inside them does not show */
 	int has_holes;	/* operations lack members */
 	uint8_t *is_carried; /* by launch: it has no position, and its gap counts for the next one
 				in the step that has */
-	int64_t *other_ns;   /* by launch: room for other gaps */
+	int64_t *other_ns;   /* by launch: space for other gaps */
 	double *recorded_ns,
 		*played_ns;	 /* by n_steps: how long the steps take, and take when played */
 	int64_t *room_ns;	 /* by n_steps */

@@ -3,8 +3,8 @@
  * microbatches), which hides how long they take for it. So a second look takes off what the
  * launches of a step take longer on their stage's ranks than those of a usual step. That is for
  * ranks that have as much to do as their stage's on average, within chance: launches of their own
- * split their gaps, and are no work. A rank that stands out then is hot if it also computed longer,
- * by more than chance gives. */
+ * split their gaps, and are not work. A rank that stands out then is hot if it also computed
+ * longer, by more than chance gives. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -148,7 +148,7 @@ static void add_up_blocks(const struct ct_even *v, double *blocks)
 		blocks[(uint64_t)k * n / v->e->n_steps] += v->each_ns[k];
 }
 
-/* ---- who is chosen ---- */
+/* ---- which ranks are chosen ---- */
 
 static void choose_stage(struct ct_even *v, uint32_t stage)
 {
@@ -156,29 +156,30 @@ static void choose_stage(struct ct_even *v, uint32_t stage)
 		v->chosen[slot] = v->e->stages.stage_of[slot] == stage;
 }
 
-static void choose_place(struct ct_even *v, uint32_t place)
+static void choose_worker(struct ct_even *v, uint32_t worker)
 {
 	for (uint32_t slot = 0; slot < v->e->schedule.n_slots; slot++)
-		v->chosen[slot] = v->e->stages.place_of[slot] == place;
+		v->chosen[slot] = v->e->stages.worker_of[slot] == worker;
 }
 
-/* By place: how much longer its ranks compute than is usual, for those of which the rest is played.
+/* By worker: how much longer its ranks compute than is usual, for those of which the rest is played.
  */
-static void rank_places(const struct ct_engine *e, double *excess)
+static void rank_workers(const struct ct_engine *e, double *excess)
 {
 	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
 		double mean = ct_engine_stage_mean(e, stage);
 
 		for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1]; k++) {
-			uint32_t place = k - e->stages.first[stage];
+			uint32_t worker = k - e->stages.first[stage];
 
-			excess[place] = fmax(excess[place], e->mean_ns[e->stages.slots[k]] - mean);
+			excess[worker] = fmax(excess[worker],
+					      e->mean_ns[e->stages.slots[k]] - mean);
 		}
 	}
 }
 
-/* The places that are played, into `plays`. */
-static int list_places(const struct ct_engine *e, struct ct_even_play *plays, uint32_t *n)
+/* The workers that are played, into `plays`. */
+static int list_workers(const struct ct_engine *e, struct ct_even_play *plays, uint32_t *n)
 {
 	double *excess = calloc((size_t)e->stages.most + 1, sizeof(*excess));
 	double *sorted = calloc((size_t)e->stages.most + 1, sizeof(*sorted)), least = -1;
@@ -188,16 +189,16 @@ static int list_places(const struct ct_engine *e, struct ct_even_play *plays, ui
 		free(sorted);
 		return CT_NOMEM;
 	}
-	rank_places(e, excess);
+	rank_workers(e, excess);
 	if ((double)e->stages.most * e->schedule.n_parts > CT_MOST_WORK) {
 		memcpy(sorted, excess, e->stages.most * sizeof(*sorted));
 		qsort(sorted, e->stages.most, sizeof(*sorted), ct_by_double_down);
 		least = sorted[CT_MOST_ROWS < e->stages.most ? CT_MOST_ROWS : e->stages.most - 1];
 	}
-	for (uint32_t place = 0, played = 0; place < e->stages.most; place++) {
-		if (excess[place] < least || (least >= 0 && played++ > CT_MOST_ROWS))
+	for (uint32_t worker = 0, played = 0; worker < e->stages.most; worker++) {
+		if (excess[worker] < least || (least >= 0 && played++ > CT_MOST_ROWS))
 			continue;
-		plays[(*n)++] = (struct ct_even_play){ .choose = choose_place, .which = place };
+		plays[(*n)++] = (struct ct_even_play){ .choose = choose_worker, .which = worker };
 	}
 	free(excess);
 	free(sorted);
@@ -260,7 +261,7 @@ static int play_each(struct ct_even *v, struct ct_even_play *plays, uint32_t n)
 	return st;
 }
 
-/* What a play of a stage or of a place says of it. of_slot: as in ct_worst_ranks_play(). */
+/* What a play of a stage or of a worker says of it. of_slot: as in ct_worst_ranks_play(). */
 static void take_outcome(const struct ct_engine *e, const struct ct_even_play *play,
 			 const struct ct_even_play **of_slot, struct ct_even_job *job)
 {
@@ -277,7 +278,7 @@ static void take_outcome(const struct ct_engine *e, const struct ct_even_play *p
 		return;
 	}
 	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
-		if (e->stages.place_of[slot] != play->which)
+		if (e->stages.worker_of[slot] != play->which)
 			continue;
 		if (!of_slot[slot] || play->s < of_slot[slot]->s)
 			of_slot[slot] = play;
@@ -285,7 +286,7 @@ static void take_outcome(const struct ct_engine *e, const struct ct_even_play *p
 	}
 }
 
-/* Stages first: what is said of a place depends on them. */
+/* Stages first: what is said of a worker depends on them. */
 static int play_parts(struct ct_even *v, struct ct_even_job *job)
 {
 	const struct ct_engine *e = v->e;
@@ -299,7 +300,7 @@ static int play_parts(struct ct_even *v, struct ct_even_job *job)
 	for (; plays && n < e->stages.n; n++)
 		plays[n] = (struct ct_even_play){ .choose = choose_stage, .which = n };
 	if (st == CT_OK && (e->stages.n == 1 || e->stages.most > 1))
-		st = list_places(e, plays, &n);
+		st = list_workers(e, plays, &n);
 	if (st == CT_OK)
 		st = play_each(v, plays, n);
 	for (uint32_t k = 0; k < n && st == CT_OK; k++)

@@ -4,9 +4,9 @@
  * In the even job all ranks, stages and steps compute the same: at each position the mean over the
  * stage, scaled so that all stages take equally long; a transfer takes the median of its kind
  * between the same ranks. Then, all by replay, T the time as recorded, I that of the even job: S =
- * T / I; S_stage, S_place: only that stage (those of the same place in their stages) computes as
- * recorded; S_w of a rank: the smaller of the S of its place and of its stage; without stages that
- * of its place, and in stages of one rank that of the stage; M_W = (T - time with the worst ranks
+ * T / I; S_stage, S_worker: only that stage (those of that worker in their stages) computes as
+ * recorded; S_w of a rank: the smaller of the S of its worker and of its stage; without stages that
+ * of its worker, and in stages of one rank that of the stage; M_W = (T - time with the worst ranks
  * even) / (T - I), worst: 3 %, one at least, by S_w; M_S likewise for the last stage. Source: arXiv
  * 2505.05713, section 4. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_EVEN_JOB_H

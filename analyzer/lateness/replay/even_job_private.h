@@ -17,7 +17,7 @@ struct ct_even {
 	struct ct_tasks *tasks;
 };
 
-/* An even job in which only a stage, or those of a place, compute as recorded. */
+/* An even job in which only a stage, or those of a worker, compute as recorded. */
 struct ct_even_play {
 	void (*choose)(struct ct_even *v, uint32_t which);
 	uint32_t which;

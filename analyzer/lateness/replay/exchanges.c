@@ -103,8 +103,8 @@ static int is_of_host(const struct ct_log_part *parts, uint32_t n)
 	return 1;
 }
 
-/* Both ends of a message go on when it has moved, but who sends a short one may go on before anyone
- * asks for it. */
+/* Both ends of a message go on when it has moved, but the sender of a short one may go on before
+ * any rank asks for it. */
 static int64_t message(const struct ct_schedule_building *b, const struct ct_log_part *parts,
 		       struct ct_schedule_part *out, int one_clock)
 {
@@ -135,7 +135,7 @@ static int64_t message(const struct ct_schedule_building *b, const struct ct_log
 	return y < x ? y : x;
 }
 
-/* Did the member, who came then, stand there until someone came at `other_ns`, as far as times
+/* Did the member, which came then, wait until another came at `other_ns`, as far as times
  * show? */
 static int waited_for(const struct ct_log_part *part, int64_t other_ns)
 {
@@ -150,9 +150,9 @@ static void end_with_lead(struct ct_schedule_part *out, const struct ct_log_part
 	out->own_ns = since((int64_t)part->end_ns, later(came(part), came(lead)));
 }
 
-/* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. Who
- * gives may have to wait until it is taken, and did if it ended no earlier. Any else, or without a
- * root that is known: no rank is known to need another. */
+/* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. A
+ * giver may have to wait until its data is taken, and did if it ended no earlier. Any else, or
+ * without a root that is known: no rank is known to need another. */
 static void rooted(const struct ct_log_instance *i, const struct ct_log_part *parts,
 		   struct ct_schedule_exchange *m, struct ct_schedule_part *out, int one_clock)
 {

@@ -10,7 +10,7 @@ struct times {
 	uint32_t touching[CT_LAGS + 1];
 };
 
-/* Did it start as the launch so many places before it ended? */
+/* Did it start as the launch `lag` launches before it ended? */
 static int touches(const struct ct_schedule *s, uint32_t launch, uint32_t lag)
 {
 	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;

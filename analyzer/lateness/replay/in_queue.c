@@ -5,9 +5,9 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 
-/* What the peers that did not queue up at a place show, for launches counted from the `distance`-th
- * one before: when they were ready or, with `back`, that over the gap of the launch that lies
- * `back` before. */
+/* What the peers that did not queue up at an occurrence show, for launches counted from the
+ * `distance`-th one before: when they were ready or, with `back`, that over the gap of the launch
+ * that lies `back` before. */
 struct ready {
 	uint32_t distance, back;
 	int is_known;
@@ -42,10 +42,10 @@ static double ready_median(const struct queue_position *p, const struct ready *r
 	return n ? ct_median_high(p->values, n) : -1;
 }
 
-/* Of the peers that did not queue up at this place, counted from the same launch: when they were
- * ready, at the member's own pace up to the launch ahead if that counts from there too (`pace`: its
- * gap), and is not so short that its error is the pace. Negative: all of them did. Members ask the
- * same one after the other: `last` is what the one before received. */
+/* Of the peers that did not queue up at this occurrence, counted from the same launch: when they
+ * were ready, at the member's own pace up to the launch ahead if that counts from there too
+ * (`pace`: its gap), and is not so short that its error is the pace. Negative: all of them did.
+ * Members ask the same one after the other: `last` is what the one before received. */
 static double ready_peers(const struct queue_position *p, struct ready *last, uint32_t launch,
 			  uint32_t back, double pace)
 {
@@ -63,7 +63,7 @@ static double ready_peers(const struct queue_position *p, struct ready *last, ui
 void ct_in_queue_ready(struct ct_schedule *s, const uint32_t *launches, uint32_t n, int follows,
 		       double *values)
 {
-	struct queue_position place = { s, launches, n, values };
+	struct queue_position here = { s, launches, n, values };
 	struct ready last = { .is_known = 0 };
 
 	for (uint32_t m = 0; m < n; m++) {
@@ -80,7 +80,7 @@ void ct_in_queue_ready(struct ct_schedule *s, const uint32_t *launches, uint32_t
 		s->guessed++;
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
-		ready = (int64_t)ready_peers(&place, &last, l, l - ahead, (double)least);
+		ready = (int64_t)ready_peers(&here, &last, l, l - ahead, (double)least);
 		/* counted from elsewhere, which is not on record */
 		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
 			continue;

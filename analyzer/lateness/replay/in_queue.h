@@ -7,9 +7,9 @@
 
 #include "analyzer/lateness/replay/positions.h"
 
-/* Set the gaps (ns) of the n launches at one place that queued up; all count from their anchors
- * already. `follows`: launches of this position start as what they follow ends (follows.h), and so
- * have none. values: room for n. */
+/* Set the gaps (ns) of the n launches of one occurrence that queued up; all count from their
+ * anchors already. `follows`: launches of this position start as what they follow ends (follows.h),
+ * and so have none. values: space for n. */
 void ct_in_queue_ready(struct ct_schedule *schedule, const uint32_t *launches, uint32_t n,
 		       int follows, double *values);
 

@@ -91,7 +91,7 @@ static int fill_slowdowns(const struct ct_replay_judgement *j, const struct ct_m
 		to->ranks[to->n_ranks++] = (struct ct_report_slowdown){
 			.rank = model->slots[slot].rank,
 			.stage = g->stage_of[slot],
-			.worker = g->place_of[slot],
+			.worker = g->worker_of[slot],
 			.s = j->even.s_worker[slot],
 		};
 	}

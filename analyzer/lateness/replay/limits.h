@@ -38,7 +38,7 @@
  * twice as many 9.3 in the worst of 171 jobs */
 #define CT_CORES_BY_CHANCE_PCT 10.0
 
-/* Times the usual transfer, of the last one to come: it may have waited for room on its GPU */
+/* Times the usual transfer, of the last one to come: it may have waited for SMs on its GPU */
 #define CT_SLOW_TRANSFER 2.0
 
 /* Played as recorded, a run takes as long as it took, or something is not on record; and a row that
@@ -116,7 +116,7 @@
 /* Threads that play beside each other: each takes the memory of a replay */
 #define CT_MOST_PLAYERS 4u
 
-/* ---- steps, by who came last ---- */
+/* ---- steps, by the rank that came last ---- */
 
 /* Ends and waits of no more, ns, are the same moment: clocks of hosts are related no better than to
  * some 10 us */
@@ -129,7 +129,7 @@
  */
 #define CT_STALL_STANDS_OUT 0.2
 
-/* Steps from one to the next: who is late more often is slow */
+/* Steps from one to the next: a rank that is late more often is slow */
 #define CT_STALL_EVERY 3u
 
 /* Steps on either side of a change, and levels that are kept */

@@ -22,7 +22,7 @@ void ct_gap_levels_find(struct ct_judging *j, uint32_t first, uint32_t last)
 
 		for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
 			uint32_t p = e->positions.position_of[l], step = e->positions.step_of[l];
-			size_t at = (size_t)p * e->stages.most + e->stages.place_of[slot];
+			size_t at = (size_t)p * e->stages.most + e->stages.worker_of[slot];
 
 			carried += s->launches[l].from == CT_NO_LAUNCH
 					   ? 0
@@ -49,9 +49,9 @@ static double peers_level(struct ct_judging *j, uint32_t stage, uint32_t positio
 
 	for (int all = 0; all < 2 && !n; all++) {
 		for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
-			if (level[g->place_of[g->slots[k]]] > 0 &&
+			if (level[g->worker_of[g->slots[k]]] > 0 &&
 			    (all || !j->slots[g->slots[k]].is_hot))
-				j->values[n++] = level[g->place_of[g->slots[k]]];
+				j->values[n++] = level[g->worker_of[g->slots[k]]];
 		}
 	}
 	return ct_median(j->values, n);
@@ -106,14 +106,14 @@ static void scale_to(struct ct_judging *j, const struct ct_slow_row *row, uint32
 
 		if (p == CT_NO_POSITION)
 			continue;
-		own = j->level_ns[(size_t)p * e->stages.most + e->stages.place_of[slot]];
+		own = j->level_ns[(size_t)p * e->stages.most + e->stages.worker_of[slot]];
 		for (; since <= l; since++)
 			scale_one(e, row, since, e->positions.step_of[l],
 				  own > 0 && !isnan(peers[p]) ? peers[p] / own : 1);
 	}
 }
 
-/* Who is late in single steps: in those, what is longer than peers usually have it. */
+/* A rank that is late in single steps: in those, what is longer than peers usually have it. */
 static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint32_t slot,
 		      const double *peers)
 {

@@ -171,7 +171,7 @@ static int choose(const struct positions_search *f, struct position_rows *rows)
 }
 
 /* How many launches of the same step its rank had before. */
-static uint32_t place_in_step(const struct positions_search *f, uint32_t launch)
+static uint32_t index_in_step(const struct positions_search *f, uint32_t launch)
 {
 	uint32_t first = f->s->slot_first[f->s->launches[launch].slot], at = launch;
 
@@ -181,9 +181,10 @@ static uint32_t place_in_step(const struct positions_search *f, uint32_t launch)
 }
 
 CT_SORT_POINTERS_BY(by_key, struct position_row, CT_UP(key))
-CT_SORT_BY(by_place, struct ct_position, CT_UP(stage) ?: CT_UP(place) ?: CT_UP(first))
+CT_SORT_BY(by_stage, struct ct_position, CT_UP(stage) ?: CT_UP(index_in_step) ?: CT_UP(first))
 
-/* Launches that are in a step, by step. Counted two places on, as in instance_log.c. 0 or CT_NOMEM.
+/* Launches that are in a step, by step. Counted two entries ahead, as in instance_log.c. 0 or
+ * CT_NOMEM.
  */
 static int list_by_step(const struct positions_search *f, uint32_t **list, uint32_t *n)
 {
@@ -244,11 +245,11 @@ static int group_up(const struct positions_search *f, struct position_rows *rows
 			p->all[p->n++] = (struct ct_position){ .stage = row->stage,
 							       .first = row->first,
 							       .n = row->n,
-							       .place = place_in_step(
+							       .index_in_step = index_in_step(
 								       f, p->order[row->first]),
 							       .is_surplus = row->is_surplus };
 	}
-	qsort(p->all, p->n, sizeof(*p->all), by_place);
+	qsort(p->all, p->n, sizeof(*p->all), by_stage);
 	memset(p->position_of, 0xff, f->s->n_launches * sizeof(*p->position_of));
 	for (uint32_t k = 0; k < p->n; k++) {
 		for (uint32_t i = p->all[k].first; i < p->all[k].first + p->all[k].n; i++)
@@ -293,8 +294,8 @@ int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
 	return st == CT_OK ? find_positions(&f) : st;
 }
 
-uint32_t ct_place_end(const struct ct_positions *p, const struct ct_position *position,
-		      uint32_t from)
+uint32_t ct_occurrence_end(const struct ct_positions *p, const struct ct_position *position,
+			   uint32_t from)
 {
 	uint32_t end = from + 1;
 

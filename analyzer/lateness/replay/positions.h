@@ -18,9 +18,9 @@
 struct ct_position {
 	uint32_t stage;
 	uint32_t first,
-		n;	/* its launches: order[first] .. order[first + n - 1], by step, then slot */
-	uint32_t place; /* how many launches of the step come before it, the first time */
-	int is_surplus; /* all that came more often than is common: several to a step */
+		n; /* its launches: order[first] .. order[first + n - 1], by step, then slot */
+	uint32_t index_in_step; /* how many launches of the step come before it, the first time */
+	int is_surplus;		/* all that came more often than is common: several to a step */
 };
 
 struct ct_positions {
@@ -45,9 +45,9 @@ int ct_positions_cut(struct ct_positions *positions, const struct ct_schedule *s
 		     const struct ct_stages *stages, const struct ct_steps *steps);
 void ct_positions_fini(struct ct_positions *positions);
 
-/* Of a place, the launches of one position in one step: the end of those that begin with
+/* Of an occurrence, the launches of one position in one step: the end of those that begin with
  * order[from]. */
-uint32_t ct_place_end(const struct ct_positions *positions, const struct ct_position *position,
-		      uint32_t from);
+uint32_t ct_occurrence_end(const struct ct_positions *positions, const struct ct_position *position,
+			   uint32_t from);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay.h — how long the run takes if its ranks' gaps or its transfers are others.
  *
- * One walk over the ordered exchanges (algorithms: arrival = end of what came before + gap; who
- * synchronises ends at the latest arrival + transfer). O(parts); pure; one thread each. */
+ * One walk over the ordered exchanges (algorithms: arrival = end of what came before + gap; one
+ * that synchronises ends at the latest arrival + transfer). O(parts); pure; one thread each. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_REPLAY_H
 #define CT_ANALYZER_LATENESS_REPLAY_REPLAY_H
 
@@ -14,9 +14,9 @@ struct ct_replay {
 	int64_t total_ns;	    /* sum of the lengths of the stretches */
 };
 
-/* Room to play the schedule as ct_schedule_order() left it; again once that was called again.
- * Several threads may play one schedule, each in its own room. 0 or CT_NOMEM; ct_replay_fini() in
- * any case. */
+/* Memory to play the schedule as ct_schedule_order() left it; again once that was called again.
+ * Several threads may play one schedule, each with its own struct. 0 or CT_NOMEM; ct_replay_fini()
+ * in any case. */
 int ct_replay_init(struct ct_replay *replay, const struct ct_schedule *schedule);
 void ct_replay_fini(struct ct_replay *replay);
 

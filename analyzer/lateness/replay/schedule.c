@@ -23,7 +23,7 @@ void ct_schedule_fini(struct ct_schedule *s)
 
 /* ---- which part of the log ---- */
 
-/* code: nine years: times beyond are none, and sums of those below have room. */
+/* code: nine years: times beyond are none, and sums of those below have space. */
 #define LATEST_NS (1ull << 58)
 
 static int is_timed(const struct ct_instance_log *log, const struct ct_log_instance *i)
@@ -338,7 +338,7 @@ static void add_operation(const struct ct_schedule_building *b, struct ct_schedu
 }
 
 /* In the order of the calls: that is the program's and the same on all peers, while starts on
- * several streams change places by chance. What was called later cannot have been waited for. */
+ * several streams change their order by chance. What was called later cannot have been waited for. */
 static void add_slot(struct ct_schedule_building *b, uint32_t slot)
 {
 	const struct ct_instance_log *log = b->c->log;

@@ -6,8 +6,8 @@
  * rank's own time before it is the gap since the end of the launch `from`, on that rank's clock
  * alone; on its stream it cannot start before the launch `after` has ended. A call that only begins
  * an operation is a launch that ends as it starts, and the call that waits for such operations is
- * another one, which they end. In a exchange the members of one operation come together: who ends
- * when follows from the starts of those he needs and from the transfer
+ * another one, which they end. In an exchange the members of one operation come together: when each
+ * ends follows from the starts of those it needs and from the transfer
  * (docs/dev/algorithms/lateness.md).
  *
  * Plain arrays: launches of a slot lie together in order of their starts, exchanges once ordered so
@@ -46,7 +46,7 @@ struct ct_schedule_launch {
 	uint8_t is_in_turn : 1;	  /* of a host whose calls come one after the other; 0: not known
 				     which computing waits for which */
 	uint8_t is_uncertain : 1; /* its gap is not evidence: operations without times lie in it, or
-				     its kernel may have waited for room */
+				     its kernel may have waited for SMs */
 };
 
 /* When a member's part of a exchange ends. */

@@ -165,7 +165,7 @@ static int add_stages(struct ct_judging *j)
 					     out.last - out.first + 1) -
 				     out.mean;
 
-			/* who is slow in its stage besides does not show it */
+			/* a rank that is slow in its stage besides does not show it */
 			if (j->slots[slot].is_hot && !j->slots[slot].asked_others)
 				continue;
 			least = fmin(least, over - ref);

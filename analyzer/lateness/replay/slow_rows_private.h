@@ -37,8 +37,8 @@ struct ct_judging {
 	double *blocks;	      /* by slot x block: mean of what it computes in a step; NAN unknown */
 	double *stage_blocks; /* by stage x block: median of its ranks */
 	double *excess;	      /* by block, of one rank or stage */
-	double *sorted;	      /* room for one of each block */
-	double *values;	      /* room for one of each slot and stage */
+	double *sorted;	      /* space for one of each block */
+	double *values;	      /* space for one of each slot and stage */
 	double *noises;	      /* by slot: how much the blocks of its excess differ */
 	double *stage_noises; /* by stage: median of these; NAN: none is known */
 	struct ct_standing *slots; /* by slot */
@@ -48,12 +48,12 @@ struct ct_judging {
 	int trusts_few;	     /* gaps go to the level of few peers one by one, not all alike: what
 				computing waited for is not sure of these */
 	double *stage_steps; /* by stage x n_steps: median of what its ranks compute */
-	double *of_steps;    /* room for one of each step */
+	double *of_steps;    /* space for one of each step */
 	struct ct_singles *singles;    /* by slot */
 	struct ct_singles all_singles; /* their sums */
 };
 
-/* ---- standing.c: who stands out ---- */
+/* ---- standing.c: which ranks stand out ---- */
 
 /* How each rank stands to its peers. 0 or CT_NOMEM. */
 int ct_judge_slots(struct ct_judging *j);
@@ -83,13 +83,14 @@ int ct_is_worth_a_replay(const struct ct_judging *j, const struct ct_stretch *s)
 int ct_stands_out_clearly(const struct ct_judging *j,
 			  const struct ct_stretch *s); /* that, and beyond chance */
 
-/* ---- equal_work.c: who stands out at equal work, of those that do not otherwise. 0 or CT_NOMEM
+/* ---- equal_work.c: which ranks stand out at equal work, of those that do not otherwise. 0 or
+ * CT_NOMEM
  * ---- */
 
 int ct_judge_at_equal_work(struct ct_judging *j);
 
-/* ---- single_steps.c: what a rank is late by in single steps, now and then. Stalls hit anyone; who
- * has more of them than chance gives is slow ---- */
+/* ---- single_steps.c: what a rank is late by in single steps, now and then. Stalls hit any rank;
+ * one with more of them than chance gives is slow ---- */
 
 /* Finds them. 0 or CT_NOMEM; ct_single_steps_fini() in any case. */
 int ct_single_steps_find(struct ct_judging *j);

@@ -29,7 +29,7 @@ void ct_stages_fini(struct ct_stages *stages)
 	free(stages->stage_of);
 	free(stages->slots);
 	free(stages->first);
-	free(stages->place_of);
+	free(stages->worker_of);
 	*stages = (struct ct_stages){ 0 };
 }
 
@@ -196,9 +196,9 @@ static int list(struct ct_stages *g, const struct ct_schedule *s)
 	for (uint32_t slot = 0; slot < s->n_slots; slot++)
 		g->n = g->stage_of[slot] >= g->n ? g->stage_of[slot] + 1 : g->n;
 	g->slots = malloc(slots * sizeof(*g->slots));
-	g->place_of = calloc(slots, sizeof(*g->place_of));
+	g->worker_of = calloc(slots, sizeof(*g->worker_of));
 	g->first = calloc((size_t)g->n + 1, sizeof(*g->first));
-	if (!g->slots || !g->place_of || !g->first)
+	if (!g->slots || !g->worker_of || !g->first)
 		return CT_NOMEM;
 	for (uint32_t stage = 0, at = 0; stage < g->n; stage++) {
 		g->first[stage] = at;
@@ -206,7 +206,7 @@ static int list(struct ct_stages *g, const struct ct_schedule *s)
 			if (g->stage_of[slot] != stage ||
 			    s->slot_first[slot] == s->slot_first[slot + 1])
 				continue;
-			g->place_of[slot] = at - g->first[stage];
+			g->worker_of[slot] = at - g->first[stage];
 			g->slots[at++] = slot;
 		}
 		g->first[stage + 1] = at;

@@ -4,7 +4,7 @@
  *
  * A pipeline is a chain of ranks that send to each other, at most two neighbours each, in which one
  * rank begins every step with a send and all others with a receive. Neighbours that exchange
- * (halos) all begin alike, and are no stages; nor are ranks of MPI. One thread. */
+ * (halos) all begin alike, and are not stages; nor are ranks of MPI. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_STAGES_H
 #define CT_ANALYZER_LATENESS_REPLAY_STAGES_H
 
@@ -17,9 +17,9 @@ struct ct_stages {
 	uint32_t *slots;    /* of stage k: slots[first[k]] .. slots[first[k + 1] - 1], sorted; only
 			       those with launches */
 	uint32_t *first;
-	uint32_t *place_of; /* by slot: its place in its stage. Ranks of one place are one
+	uint32_t *worker_of; /* by slot: its index in its stage. Ranks of one index are one
 			       data-parallel worker */
-	uint32_t most;	    /* ranks of the largest stage */
+	uint32_t most;	     /* ranks of the largest stage */
 };
 
 /* 0 or CT_NOMEM; ct_stages_fini() in any case. */

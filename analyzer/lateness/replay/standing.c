@@ -63,7 +63,7 @@ static void find_medians(struct ct_judging *j)
 	}
 }
 
-/* ---- who stands out ---- */
+/* ---- which ranks stand out ---- */
 
 /* Standard deviation of blocks by how much neighbours differ (von Neumann), but for the two that
  * differ most: what becomes slow, or fast again, does not add to it. room: n. */
@@ -92,8 +92,8 @@ static double least_t(uint32_t blocks, int is_window)
 	return is_window ? CT_WINDOW_T * t : t;
 }
 
-/* Most blocks from `first` to `last` hold about as much as their mean: a stall or two are no steady
- * excess. room: n_blocks. */
+/* Most blocks from `first` to `last` hold about as much as their mean: a stall or two are not a
+ * steady excess. room: n_blocks. */
 static int is_steady(const struct ct_judging *j, uint32_t first, uint32_t last, double mean)
 {
 	size_t n = 0;

@@ -28,7 +28,7 @@ struct step_ends_search {
 	const struct ct_steps *steps;
 	struct ct_positions *out;
 	uint32_t *kinds;   /* by launch: the number of its kind */
-	uint32_t *seen;	   /* by kind: 0, room for counting */
+	uint32_t *seen;	   /* by kind: 0, space for counting */
 	uint8_t *is_apart; /* by launch: it ends apart from other members of an operation */
 };
 
@@ -302,7 +302,7 @@ static int calls(const struct step_ends_search *f, uint32_t slot, uint64_t kind)
 	return 0;
 }
 
-/* By what ends the steps of the stage; who never calls that, by what ends its own. */
+/* By what ends the steps of the stage; a rank that never calls that, by what ends its own. */
 static void cut_stage(struct step_ends_search *f, struct ranks ranks, struct kind_count ends,
 		      struct kind_count *votes, struct kind_count *room)
 {

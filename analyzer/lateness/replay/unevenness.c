@@ -105,7 +105,7 @@ static double error_of(const struct ct_engine *e, const double *each)
 
 /* How long ranks waited for others in launches, beyond what the slowest operation in each took:
  * mean over ranks. Launches began and ended as played last; with `is_recorded` as they did. moved:
- * room for one of each launch. */
+ * space for one of each launch. */
 static double mean_wait(const struct ct_engine *e, int is_recorded, int64_t *moved)
 {
 	const struct ct_schedule *s = &e->schedule;

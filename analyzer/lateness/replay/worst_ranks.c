@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* M_W, the share of S - 1 that the worst ranks make. Where lengths are random, chance decides which
  * ranks are the worst: one whose S is no smaller, within two standard errors of how the two differ
- * from block to block, may be it, too. M_W with that one in place of the least of the worst shows
+ * from block to block, may be it, too. M_W with that one instead of the least of the worst shows
  * what it may be. */
 #include <math.h>
 #include <stdlib.h>
