@@ -36,18 +36,18 @@ static int set_hosts(struct ct_heat_layout *layout, const struct ct_model *model
 		     const struct ct_report *report)
 {
 	uint32_t *row_of_host = malloc(((size_t)model->starts->n_hosts + 1) * sizeof(*row_of_host));
-	struct ct_host_place *places;
+	struct ct_ordered_host *ordered;
 	uint32_t n;
 
 	if (!row_of_host)
 		return CT_NOMEM;
-	if (ct_host_order(model, &places, &n) != CT_OK) {
+	if (ct_host_order(model, &ordered, &n) != CT_OK) {
 		free(row_of_host);
 		return CT_NOMEM;
 	}
 	for (uint32_t h = 0; h < n; h++)
-		row_of_host[places[h].host] = h;
-	free(places);
+		row_of_host[ordered[h].host] = h;
+	free(ordered);
 	for (uint32_t s = 0; s < model->n_slots; s++) {
 		if (model->slots[s].rank >= 0)
 			layout->row_of[s] = row_of_host[model->slots[s].host];

@@ -131,14 +131,14 @@ static uint32_t count_hosts(const struct ct_run *run, const struct ct_starts *st
 
 	*first = UINT32_MAX;
 	for (size_t p = 0; p < run->n_processes; p++) {
-		const struct ct_place *place = &starts->places[p];
+		const struct ct_process_start *start = &starts->processes[p];
 
-		if (place->restart != restart)
+		if (start->restart != restart)
 			continue;
-		n += seen == UINT32_MAX || (n == 1 && place->host != seen);
-		seen = place->host;
+		n += seen == UINT32_MAX || (n == 1 && start->host != seen);
+		seen = start->host;
 		if (*first == UINT32_MAX || run->processes[p].id.rank == 0)
-			*first = place->host;
+			*first = start->host;
 	}
 	return n;
 }

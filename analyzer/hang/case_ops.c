@@ -370,7 +370,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 		const struct ct_hang_process *p = &g->processes[call->process];
-		uint32_t rank = g->ranks[g->model->starts->places[call->process].slot];
+		uint32_t rank = g->ranks[g->model->starts->processes[call->process].slot];
 		struct ct_hang_call *to = &c->calls[c->n_calls];
 
 		if (rank == UINT32_MAX ||

@@ -19,7 +19,7 @@ static uint32_t expected(const struct ct_gather *g)
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		int world = g->run->processes[p].id.world_size;
 
-		if (g->model->starts->places[p].restart == g->model->restart && world > 0 &&
+		if (g->model->starts->processes[p].restart == g->model->restart && world > 0 &&
 		    (uint32_t)world > n && (uint32_t)world <= MOST_RANKS)
 			n = (uint32_t)world;
 	}
@@ -377,8 +377,8 @@ static int add_called(struct ct_gather *g, const struct ct_hang_seen_call *call)
 
 	if (known && known->slots[made.rank])
 		return CT_OK;
-	return ct_comms_add(&g->called, &made, NULL, g->model->starts->places[call->process].slot,
-			    &called);
+	return ct_comms_add(&g->called, &made, NULL,
+			    g->model->starts->processes[call->process].slot, &called);
 }
 
 static uint32_t index_of(const struct ct_gather *g, const struct ct_host_rec *rec)

@@ -18,7 +18,7 @@ static void describe(const struct ct_gather *g, struct ct_hang_run *out)
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		const struct ct_process *id = &g->run->processes[p].id;
 
-		if (starts->places[p].restart != g->model->restart)
+		if (starts->processes[p].restart != g->model->restart)
 			continue;
 		if (!out->job && id->job[0])
 			out->job = ct_arena_text(g->memory, id->job, sizeof(id->job));

@@ -348,7 +348,7 @@ static int take_in(struct ct_gather *g)
 
 	for (; g->next < g->run->n_processes && st == CT_OK; g->next++) {
 		struct ct_hang_process *p = &g->processes[g->next];
-		int is_due = g->model->starts->places[g->next].restart == g->model->restart;
+		int is_due = g->model->starts->processes[g->next].restart == g->model->restart;
 
 		if (is_due && !p->was_read)
 			break;
@@ -446,8 +446,8 @@ static uint32_t host_of_clock(const struct ct_model *model)
 	if (starts->clocks)
 		return ct_clocks_reference(starts->clocks);
 	for (size_t p = 0; p < model->run->n_processes; p++)
-		if (starts->places[p].restart == model->restart)
-			return starts->places[p].host;
+		if (starts->processes[p].restart == model->restart)
+			return starts->processes[p].host;
 	return 0;
 }
 

@@ -135,7 +135,7 @@ static inline int ct_gather_has(const struct ct_gather *g, uint32_t process)
 
 static inline uint32_t ct_gather_host_of(const struct ct_gather *g, uint32_t process)
 {
-	return g->model->starts->places[process].host;
+	return g->model->starts->processes[process].host;
 }
 
 /* A time of its host as ns since the run began. */

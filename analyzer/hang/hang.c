@@ -227,7 +227,7 @@ static void count_bytes(const struct ct_run *run, const struct ct_starts *starts
 	for (size_t p = 0; p < run->n_processes; p++) {
 		const uint64_t bytes = ct_process_read_bytes(run, p);
 
-		if (starts->places[p].restart != restart)
+		if (starts->processes[p].restart != restart)
 			continue;
 		hang->file_bytes += run->processes[p].segment_bytes;
 		hang->read_bytes += bytes;

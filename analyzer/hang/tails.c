@@ -386,7 +386,7 @@ static int find(struct ct_hang_tails *tails, const struct ct_run *run,
 	int st = CT_OK;
 
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
-		if (starts->places[p].restart != restart)
+		if (starts->processes[p].restart != restart)
 			continue;
 		st = look_at(run, p, decoding, bytes, &pasts[p], err);
 		st = st ?: add_end(tails, &pasts[p]);

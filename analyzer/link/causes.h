@@ -13,7 +13,7 @@ enum ct_cause_kind {
 	CT_CAUSE_RANKS, /* one of the suspects, or its port, or (several) a link between two of them
 			 */
 	CT_CAUSE_HOSTS,
-	CT_CAUSE_LINK, /* between the suspects, who are fast with others */
+	CT_CAUSE_LINK, /* between the suspects, which are fast with others */
 };
 
 /* Whose transfers, of all operations together: a communicator, or the messages of one rank to

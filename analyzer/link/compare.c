@@ -242,8 +242,8 @@ static uint32_t *side_by_side(const struct ct_transfers *all, const struct ct_co
 	}
 	for (uint32_t class = 2; class < out->n_classes + 2; class ++)
 		first[class] += first[class - 1];
-	/* Counted two places on, so that filling moves each class's first to where the next one's
-	 * belongs. */
+	/* Counted two entries ahead, so that filling moves each class's first to where the next
+	 * one's belongs. */
 	for (uint32_t t = 0; t < all->n_tracks && members; t++) {
 		if (out->of[t].class != UINT32_MAX)
 			members[first[out->of[t].class + 1]++] = t;

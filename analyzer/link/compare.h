@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare.h — how fast each track is against those that ought to be as fast: same operation, same
- * number of members and hosts, same places on them; messages between ranks as far apart.
+ * number of members and hosts, same indices on them; messages between ranks as far apart.
  *
  * Of all transfers of such a class together there is one line (fit.h), which is that of the fast
  * ones as long as less than three quarters are slow. A track is what its transfers take against it:

@@ -72,10 +72,11 @@ static int take_text(struct ct_expect_rule *r, const struct key *key, const char
 	switch (key->kind) {
 	case KIND_OP:
 		r->op = ct_op_by_name(text);
-		return r->op ? CT_OK : bad(err, r->number, key->name, "is no operation's name");
+		return r->op ? CT_OK : bad(err, r->number, key->name, "is not an operation's name");
 	case KIND_BACKEND:
 		r->backend = ct_backend_by_name(text);
-		return r->backend ? CT_OK : bad(err, r->number, key->name, "is no backend's name");
+		return r->backend ? CT_OK
+				  : bad(err, r->number, key->name, "is not a backend's name");
 	case KIND_SCOPE:
 		at = word(text, scopes, sizeof(scopes) / sizeof(scopes[0]));
 		if (at < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.h — how fast the communicators and the ways between ranks are, and who is slow
+/* links.h — how fast the communicators and the ways between ranks are, and which is slow
  * (docs/dev/algorithms/links.md).
  *
  *     st = ct_links_measure(pass, &links);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tomography.h — who is behind slow communicators. All members of a collective see the same
- * slowness, so one communicator does not show whose it is; but a member that is fast in another one
- * is cleared.
+/* tomography.h — which ranks are behind slow communicators. All members of a collective see the
+ * same slowness, so one communicator does not show whose it is; but a member that is fast in
+ * another one is cleared.
  *
  * Suspects are the members of slow communicators that are in no good one. A greedy search finds few
  * units that explain all slow ones. Units that explain as much as the chosen one, and partly the

@@ -15,10 +15,10 @@ struct gather {
 	const struct ct_instance_log *log;
 	const uint32_t *host_of;
 	const uint64_t *clock_err; /* by host; NULL: not related */
-	uint32_t *local_of;	   /* by slot: its place among those of its host */
+	uint32_t *local_of;	   /* by slot: its index among those of its host */
 	uint32_t *seen_on;	   /* by host: the last track considered, + 1 */
 	struct ct_launch_sum
-		*groups; /* those on the log; by_group: number of the group -> place + 1 */
+		*groups; /* those on the log; by_group: number of the group -> index + 1 */
 	struct ct_table by_group;
 	uint32_t n_groups;
 	struct ct_table by_key; /* of the track, + 1 */
@@ -95,7 +95,7 @@ static void sum_launch(struct gather *g, const struct ct_log_part *own,
 		sum->last_start_ns = start;
 }
 
-/* A place for each group that holds messages. */
+/* An entry for each group that holds messages. */
 static int count_launches(struct gather *g)
 {
 	for (uint32_t k = 0; k < g->log->n_instances; k++) {
@@ -173,7 +173,7 @@ static double bound_of(const struct gather *g, const struct ct_log_part *p, uint
 
 /* ---- tracks ---- */
 
-/* Members by their places on their hosts: shifted by whole hosts, or along a host, communicators
+/* Members by their indices on their hosts: shifted by whole hosts, or along a host, communicators
  * are alike. */
 static uint64_t shape_of(const struct gather *g, const struct ct_comm *comm, uint32_t *n_hosts)
 {
@@ -341,7 +341,7 @@ static int sort(struct ct_transfers *t)
 	return CT_OK;
 }
 
-static int place_slots(struct gather *g, uint32_t n_slots)
+static int number_slots(struct gather *g, uint32_t n_slots)
 {
 	uint32_t n_hosts = 0;
 	uint32_t *next;
@@ -364,7 +364,7 @@ int ct_transfers_gather(const struct ct_instance_log *log, const uint32_t *host_
 	int st;
 
 	*out = (struct ct_transfers){ 0 };
-	st = place_slots(&g, n_slots) ?: sum_launches(&g);
+	st = number_slots(&g, n_slots) ?: sum_launches(&g);
 	for (uint32_t k = 0; k < log->n_instances && st == CT_OK; k++)
 		st = take_instance(&g, &log->instances[k]);
 	st = st ?: sort(out);

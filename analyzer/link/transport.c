@@ -114,7 +114,7 @@ static int fill_host(const struct ct_model *model, const struct ct_port_sums *su
 	const struct ct_host *host = &model->starts->hosts[t->host_index];
 
 	t->host = ct_arena_text(memory, host->name, sizeof(((struct ct_process *)0)->host));
-	t->rank = model->slots[model->starts->places[t->process].slot].rank;
+	t->rank = model->slots[model->starts->processes[t->process].slot].rank;
 	t->samples = sums->n_samples;
 	t->sampled_ns = sums->last_ns - sums->first_ns;
 	t->begin_at_ns = ct_model_at(model, t->process, sums->first_ns);
@@ -144,10 +144,10 @@ static size_t port_source_of(const struct ct_model *model, uint32_t host)
 	uint64_t longest = 0;
 
 	for (size_t p = 0; p < model->run->n_processes; p++) {
-		const struct ct_place *place = &model->starts->places[p];
+		const struct ct_process_start *start = &model->starts->processes[p];
 		const struct ct_port_sums *sums = model->processes[p].ports;
 
-		if (place->restart != model->restart || place->host != host || !sums ||
+		if (start->restart != model->restart || start->host != host || !sums ||
 		    !sums->n_samples)
 			continue;
 		if (best == model->run->n_processes || sums->last_ns - sums->first_ns > longest) {

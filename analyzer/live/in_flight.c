@@ -58,7 +58,7 @@ static void take_comm(struct in_flight_view *l, const struct ct_ring_comm *entry
 		return;
 	c->id = (uint32_t)id;
 	c->known = ct_comms_get(&l->model->comms, key, nranks);
-	c->slot = l->model->starts->places[l->process].slot;
+	c->slot = l->model->starts->processes[l->process].slot;
 	if (c->known && rank < c->known->nranks && c->known->slots[rank])
 		c->slot = c->known->slots[rank] - 1;
 	c->last_ns = last;
@@ -132,7 +132,7 @@ static int show(struct in_flight_view *l, const struct ct_live_flight *flight,
 		const struct in_flight_comm *comm)
 {
 	struct ct_live_rank *rank = rank_of(l, comm ? comm->slot
-						    : l->model->starts->places[l->process].slot);
+						    : l->model->starts->processes[l->process].slot);
 	struct ct_live_flight *kept;
 
 	if (!rank)

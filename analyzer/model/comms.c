@@ -86,7 +86,7 @@ int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const ch
 	uint64_t id = id_of(rec->key, rec->nranks);
 	struct ct_comm *comm = ct_table_get(&comms->by_id, id);
 	uint64_t pair;
-	uint32_t *place;
+	uint32_t *member;
 
 	if (!comm)
 		comm = create(comms, rec, id);
@@ -102,16 +102,16 @@ int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const ch
 			return CT_NOMEM;
 	}
 	comm->guessed |= rec->key_source == CT_KEY_GUESSED;
-	place = &comm->slots[rec->rank];
+	member = &comm->slots[rec->rank];
 	pair = (uint64_t)comm->index << 32 | slot;
-	if (*place == 0) {
-		*place = slot + 1;
+	if (*member == 0) {
+		*member = slot + 1;
 		comm->n_known++;
 		if (ct_table_get(&comms->by_slot, pair))
 			comm->shared_slot = 1;
 		else if (ct_table_put(&comms->by_slot, pair, comm) != CT_OK)
 			return CT_NOMEM;
-	} else if (*place != slot + 1) {
+	} else if (*member != slot + 1) {
 		comm->clash = 1;
 	}
 	*out = comm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who failed by itself, and who was ended by others. */
+/* Which processes failed by themselves, and which were ended by others. */
 #include "analyzer/model/exit_order.h"
 
 #include <signal.h>
@@ -41,7 +41,7 @@ static uint64_t more(uint64_t a, uint64_t b)
 
 /* ---- the times of all on one clock ---- */
 
-static void place_exit(struct ct_exit *e, const struct ct_exit_clock *clock)
+static void put_on_clock(struct ct_exit *e, const struct ct_exit_clock *clock)
 {
 	uint32_t process = e->facts.process;
 	uint64_t err_ns;
@@ -72,7 +72,7 @@ static int begins_before(const struct ct_exit *a, const struct ct_exit *b)
 
 CT_SORT_BY(by_time, struct ct_exit, CT_UP(at.lo_ns) ?: CT_UP(facts.process))
 
-/* ---- who follows from others ---- */
+/* ---- which follow from others ---- */
 
 static int ended_in_order(const struct ct_exit *e)
 {
@@ -168,7 +168,7 @@ static int any_dead(const struct ct_exits *exits)
 	return any;
 }
 
-/* ---- who was gone before the others ---- */
+/* ---- which were gone before the others ---- */
 
 /* A process of the job killed this one, and not for having waited. */
 static int was_killed_alone(const struct ct_exit *e)
@@ -412,7 +412,7 @@ static int was_killed(const struct ct_exit *e)
 	return ct_exit_was_killed(e) && !e->facts.end.for_memory;
 }
 
-/* Who may have been first, then all that is bad, then the rest. */
+/* Those that may have been first, then all that is bad, then the rest. */
 static int rank_of(const struct ct_exit *e)
 {
 	return e->may_be_first ? 0 : e->bad ? 1 : 2;
@@ -517,7 +517,7 @@ int ct_exits_judge(struct ct_exits *exits, const struct ct_exit_clock *clock)
 	if (exits->busy_ns > exits->limit_ns)
 		exits->limit_ns = exits->busy_ns;
 	for (uint32_t i = 0; i < exits->n; i++)
-		place_exit(&exits->all[i], clock);
+		put_on_clock(&exits->all[i], clock);
 	if (exits->n > 1)
 		qsort(exits->all, exits->n, sizeof(*exits->all), by_time);
 	st = find_deserted(exits);

@@ -47,7 +47,7 @@ struct ct_exits {
 	uint32_t n_reach;
 	/* what ct_exits_judge() makes of it */
 	uint64_t busy_ns;  /* what hosts that are busy let anything take */
-	uint64_t limit_ns; /* who is gone so long before all others ended before them */
+	uint64_t limit_ns; /* a process that is gone so long before all others ended before them */
 	enum ct_job_state state;
 	uint32_t running, failed; /* failed: by themselves, not in order */
 	uint32_t unclean;	  /* neither run nor ended by themselves in order */
@@ -62,8 +62,8 @@ uint64_t ct_exits_late(const struct ct_process_info *info, uint64_t most_ns);
  * failed by themselves, were killed, or ended in an unknown way; then by time. 0 or CT_NOMEM. */
 int ct_exits_judge(struct ct_exits *exits, const struct ct_exit_clock *clock);
 
-/* Did a process that was sent a signal end together with others that the same process ended? Who
- * ends a whole job signals one rank after the other: that order says nothing. */
+/* Did a process that was sent a signal end together with others that the same process ended? A
+ * process that ends a whole job signals one rank after the other: that order says nothing. */
 int ct_exits_together(const struct ct_exits *exits, const struct ct_exit *one);
 
 /* Since when the job was being ended from outside, as a host has it; UINT64_MAX: it was not. */

@@ -7,25 +7,25 @@
 
 #include "analyzer/base/sort.h"
 
-CT_SORT_BY(by_lowest_rank, struct ct_host_place, CT_UP(lowest_rank) ?: CT_UP(host))
+CT_SORT_BY(by_lowest_rank, struct ct_ordered_host, CT_UP(lowest_rank) ?: CT_UP(host))
 
-int ct_host_order(const struct ct_model *model, struct ct_host_place **places, uint32_t *n)
+int ct_host_order(const struct ct_model *model, struct ct_ordered_host **hosts, uint32_t *n)
 {
 	uint32_t n_hosts = model->starts->n_hosts;
-	struct ct_host_place *all = malloc(((size_t)n_hosts + 1) * sizeof(*all));
+	struct ct_ordered_host *all = malloc(((size_t)n_hosts + 1) * sizeof(*all));
 
-	*places = all;
+	*hosts = all;
 	*n = 0;
 	if (!all)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n_hosts; h++)
-		all[h] = (struct ct_host_place){ h, model->n_slots, INT_MAX };
+		all[h] = (struct ct_ordered_host){ h, model->n_slots, INT_MAX };
 	for (uint32_t s = 0; s < model->n_slots; s++) {
-		struct ct_host_place *place = &all[model->slots[s].host];
+		struct ct_ordered_host *host = &all[model->slots[s].host];
 
-		place->slot = s < place->slot ? s : place->slot;
-		if (model->slots[s].rank >= 0 && model->slots[s].rank < place->lowest_rank)
-			place->lowest_rank = model->slots[s].rank;
+		host->slot = s < host->slot ? s : host->slot;
+		if (model->slots[s].rank >= 0 && model->slots[s].rank < host->lowest_rank)
+			host->lowest_rank = model->slots[s].rank;
 	}
 	for (uint32_t h = 0; h < n_hosts; h++) {
 		if (all[h].slot < model->n_slots)

@@ -12,9 +12,9 @@ void ct_model_set_begin(struct ct_model *model)
 	for (size_t p = 0; p < model->run->n_processes; p++) {
 		uint64_t start_ns = model->run->processes[p].id.start_ns, unix_ns;
 
-		if (starts->places[p].restart != model->restart)
+		if (starts->processes[p].restart != model->restart)
 			continue;
-		unix_ns = start_ns + ct_clocks_shift(starts->clocks, starts->places[p].host,
+		unix_ns = start_ns + ct_clocks_shift(starts->clocks, starts->processes[p].host,
 						     start_ns, model->shift);
 		model->begin_unix_ns = unix_ns < model->begin_unix_ns ? unix_ns
 								      : model->begin_unix_ns;
@@ -37,7 +37,7 @@ uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t 
 
 uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mono_ns)
 {
-	return ct_model_host_at(model, model->starts->places[process].host, mono_ns);
+	return ct_model_host_at(model, model->starts->processes[process].host, mono_ns);
 }
 
 uint64_t ct_model_slot_at(const struct ct_model *model, uint32_t slot, uint64_t mono_ns)
@@ -52,7 +52,7 @@ struct ct_exit_facts ct_model_exit_facts(const struct ct_model *model, uint32_t 
 						      kept->read ? &kept->gaps : NULL);
 
 	facts.process = process;
-	facts.host = model->starts->places[process].host;
+	facts.host = model->starts->processes[process].host;
 	facts.failed_ns = kept->failed_ns;
 	return facts;
 }

@@ -18,7 +18,7 @@ const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, s
 
 		while (ranks[i] >= 0 && end + 1 < n && ranks[end + 1] == ranks[end] + 1)
 			end++;
-		/* two ranks are no stretch */
+		/* two ranks are not a stretch */
 		end = end < i + 2 ? i : end;
 		at += (size_t)snprintf(text + at, cap - at, "%s%s", i ? "," : "",
 				       ct_text_rank(ranks[i]).s);

@@ -3,7 +3,7 @@
  * show of that together.
  *
  * All users of process ends use this: the report, the verdict, the findings on uneven inputs, and
- * hang. Who of several failed first is in exit_order.h. Plain values; pure; any thread. Times are
+ * hang. Which of several failed first is in exit_order.h. Plain values; pure; any thread. Times are
  * CLOCK_MONOTONIC of the process's host. */
 #ifndef CT_ANALYZER_MODEL_PROCESS_EXIT_H
 #define CT_ANALYZER_MODEL_PROCESS_EXIT_H

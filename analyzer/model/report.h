@@ -298,7 +298,7 @@ struct ct_report_whatif {
 	struct ct_report_slowdown {
 		int rank; /* -1: of a stage */
 		uint32_t stage;
-		uint32_t worker; /* of a rank: its place in its stage */
+		uint32_t worker; /* of a rank: its index in its stage */
 		double s;	 /* NAN: not played */
 	} * ranks, *stages;	 /* by rank; by stage, none without a pipeline */
 	size_t n_ranks, n_stages;
@@ -372,7 +372,7 @@ struct ct_report {
 	size_t n_ended;
 	int ended_together;   /* the first of these was ended together with others, by the same
 				 process */
-	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */
+	size_t n_ended_first; /* so many of them may have been the first; 1: it is known which was */
 	struct ct_report_in_flight *in_flight; /* oldest first */
 	size_t n_in_flight;
 	uint32_t n_stuck;	/* of those: will never end, or take much longer than is usual */

@@ -39,7 +39,7 @@ struct ct_report_env_unread {
 	const char *name;
 	int *ranks;
 	size_t n_ranks;
-	const char *instead; /* what takes its place, or who reads it; NULL: not known */
+	const char *instead; /* what replaces it, or what reads it; NULL: not known */
 	int is_misspelt; /* NCCL reads a name that differs in a letter or two, which is `instead` */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_heat.h — heatmaps of a run as plain values: who waited when, who computed for how long in
- * which step, how large operations were and how fast. A part of report.h, whose conventions hold:
- * CT_UNKNOWN and NAN are not known, all is the report's. How each is computed:
+/* report_heat.h — heatmaps of a run as plain values: which rank waited when, which computed for how
+ * long in which step, how large operations were and how fast. A part of report.h, whose conventions
+ * hold: CT_UNKNOWN and NAN are not known, all is the report's. How each is computed:
  * docs/dev/algorithms/charts.md, "Heatmaps". */
 #ifndef CT_ANALYZER_MODEL_REPORT_HEAT_H
 #define CT_ANALYZER_MODEL_REPORT_HEAT_H

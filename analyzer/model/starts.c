@@ -46,7 +46,7 @@ static int find_hosts(const struct ct_run *run, const struct started *order,
 				return CT_NOMEM;
 			}
 		}
-		starts->places[order[i].process].host = (uint32_t)(host - starts->hosts);
+		starts->processes[order[i].process].host = (uint32_t)(host - starts->hosts);
 	}
 	ct_table_fini(&by_key);
 	return CT_OK;
@@ -77,7 +77,7 @@ static int find_starts(const struct ct_run *run, const struct started *order,
 		}
 		if (i == 0 || info->id.restart > launcher_restart || again)
 			launcher_restart = info->id.restart;
-		starts->places[order[i].process].restart = restart;
+		starts->processes[order[i].process].restart = restart;
 		if (info->id.rank >= 0)
 			st = ct_table_put(&of_rank, key, (void *)(uintptr_t)info);
 	}
@@ -92,8 +92,9 @@ int ct_starts_find(const struct ct_run *run, struct ct_starts *starts)
 	int st = CT_NOMEM;
 
 	*starts = (struct ct_starts){ 0 };
-	starts->places = calloc(run->n_processes ? run->n_processes : 1, sizeof(*starts->places));
-	if (!order || !starts->places)
+	starts->processes = calloc(run->n_processes ? run->n_processes : 1,
+				   sizeof(*starts->processes));
+	if (!order || !starts->processes)
 		goto out;
 	for (size_t i = 0; i < run->n_processes; i++)
 		order[i] = (struct started){ run->processes[i].id.start_unix_ns, (uint32_t)i };
@@ -115,7 +116,7 @@ int ct_starts_slots(const struct ct_run *run, struct ct_starts *starts, int rest
 	if (!ranks)
 		return CT_NOMEM;
 	for (size_t i = 0; i < run->n_processes; i++) {
-		if (starts->places[i].restart == restart && run->processes[i].id.rank >= 0)
+		if (starts->processes[i].restart == restart && run->processes[i].id.rank >= 0)
 			ranks[n++] = run->processes[i].id.rank;
 	}
 	qsort(ranks, n, sizeof(*ranks), ct_by_int);
@@ -129,15 +130,15 @@ int ct_starts_slots(const struct ct_run *run, struct ct_starts *starts, int rest
 		int rank = run->processes[i].id.rank;
 		const int *at;
 
-		if (starts->places[i].restart != restart)
+		if (starts->processes[i].restart != restart)
 			continue;
 		if (rank < 0) {
-			starts->places[i].slot = n;
+			starts->processes[i].slot = n;
 			ranks[n++] = -1;
 			continue;
 		}
 		at = bsearch(&rank, ranks, n_ranks, sizeof(*ranks), ct_by_int);
-		starts->places[i].slot = (uint32_t)(at - ranks);
+		starts->processes[i].slot = (uint32_t)(at - ranks);
 	}
 	if (n + starts->more.n > 0) {
 		int *all = realloc(ranks, (n + starts->more.n) * sizeof(*ranks));
@@ -163,7 +164,7 @@ int64_t ct_starts_slot(struct ct_starts *starts, uint32_t process, uint32_t loca
 	if (slot)
 		return (int64_t)(uintptr_t)slot - 1;
 	if (!local)
-		return starts->places[process].slot;
+		return starts->processes[process].slot;
 	if (ct_table_put(&starts->more, key, (void *)(uintptr_t)(starts->n_slots + 1)) != CT_OK)
 		return -1;
 	return starts->n_slots++;
@@ -172,7 +173,7 @@ int64_t ct_starts_slot(struct ct_starts *starts, uint32_t process, uint32_t loca
 int ct_starts_thinned(const struct ct_run *run, const struct ct_starts *starts, int restart)
 {
 	for (size_t p = 0; p < run->n_processes; p++)
-		if (run->processes[p].is_thinned && starts->places[p].restart == restart)
+		if (run->processes[p].is_thinned && starts->processes[p].restart == restart)
 			return 1;
 	return 0;
 }
@@ -180,7 +181,7 @@ int ct_starts_thinned(const struct ct_run *run, const struct ct_starts *starts, 
 void ct_starts_fini(struct ct_starts *starts)
 {
 	ct_table_fini(&starts->more);
-	free(starts->places);
+	free(starts->processes);
 	free(starts->hosts);
 	*starts = (struct ct_starts){ 0 };
 }

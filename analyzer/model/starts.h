@@ -17,7 +17,7 @@ struct ct_host {
 	const char *name;	  /* of that process, not cleaned */
 };
 
-struct ct_place {
+struct ct_process_start {
 	int restart;
 	uint32_t host; /* index into hosts */
 	uint32_t slot; /* index of the rank within its start, see below */
@@ -28,7 +28,7 @@ struct ct_place {
  * share a slot (a rank's forked child). A process may turn out to have more than one rank, which
  * only its communicators show: the others get the next free slots, in order of first use. */
 struct ct_starts {
-	struct ct_place *places; /* by process */
+	struct ct_process_start *processes; /* by process */
 	struct ct_host *hosts;
 	uint32_t n_hosts;
 	const struct ct_clocks *clocks; /* of the start's hosts; NULL: not related. Not owned. */

@@ -48,7 +48,7 @@ int ct_two_jobs(const struct ct_model *model, uint32_t processes[2])
 	for (uint32_t s = 0; s < model->n_slots; s++)
 		process_of[s] = model->slots[s].local ? model->slots[s].process : NONE;
 	for (uint32_t p = 0; p < model->run->n_processes && !collide; p++) {
-		const struct ct_place *at = &model->starts->places[p];
+		const struct ct_process_start *at = &model->starts->processes[p];
 
 		if (at->restart != model->restart || !*job_of(model, p))
 			continue;

@@ -117,7 +117,7 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		if (!model->processes[p].read || !model->processes[p].facts.has_cost)
 			continue;
 		report->n_overhead++;
-		cost->rank = model->slots[model->starts->places[p].slot].rank;
+		cost->rank = model->slots[model->starts->processes[p].slot].rank;
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
 		/* reported before its first block was written, and never again: what it cost is not

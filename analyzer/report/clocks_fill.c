@@ -28,7 +28,7 @@ static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 		const struct ct_model_process *kept = &model->processes[p];
 		const struct ct_process_facts *facts = &kept->facts;
 
-		if (!kept->read || model->starts->places[p].host != host || !facts->clocks)
+		if (!kept->read || model->starts->processes[p].host != host || !facts->clocks)
 			continue;
 		is_known = 1;
 		if (facts->wall_unset)

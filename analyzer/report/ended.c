@@ -8,7 +8,7 @@
 static uint64_t at(const void *arg, uint32_t process, uint64_t mono_ns, uint64_t *err_ns)
 {
 	const struct ct_model *model = arg;
-	uint32_t host = model->starts->places[process].host;
+	uint32_t host = model->starts->processes[process].host;
 	uint64_t ref_ns;
 
 	if (!ct_clocks_at(model->starts->clocks, host, mono_ns, &ref_ns, err_ns))
@@ -52,7 +52,7 @@ static int take_exits(const struct ct_model *model, struct ct_exits *exits)
 		const struct ct_process_info *info = &model->run->processes[p];
 		struct ct_exit_facts facts;
 
-		if (model->starts->places[p].restart != model->restart)
+		if (model->starts->processes[p].restart != model->restart)
 			continue;
 		facts = ct_model_exit_facts(model, p);
 		facts.waited = waited[p];

@@ -10,7 +10,7 @@
 /* Is the process one of the start that is reported? */
 static inline int ct_fill_has(const struct ct_model *model, size_t process)
 {
-	return model->starts->places[process].restart == model->restart;
+	return model->starts->processes[process].restart == model->restart;
 }
 
 /* What the trace itself is like: processes, dropped records, cost, operations in flight, what could

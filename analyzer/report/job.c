@@ -24,7 +24,8 @@ static int is_of(const struct ct_model *model, uint32_t s, size_t process)
 	const struct ct_rank_state *slot = &model->slots[s];
 
 	return ct_fill_has(model, process) &&
-	       (slot->local ? slot->process == process : model->starts->places[process].slot == s);
+	       (slot->local ? slot->process == process
+			    : model->starts->processes[process].slot == s);
 }
 
 /* Is it known how long it communicated, but for seconds in which nothing was timed? */
@@ -138,7 +139,7 @@ static int fill_missing(struct ct_report *report)
 static int fill_sets(const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
-	struct ct_host_place *places;
+	struct ct_ordered_host *ordered;
 	unsigned seen = 0;
 	uint32_t n;
 
@@ -146,11 +147,11 @@ static int fill_sets(const struct ct_model *model, struct ct_report *report)
 	run->backends = ct_arena_calloc(report->memory, 8, sizeof(*run->backends));
 	if (!run->hosts || !run->backends)
 		return CT_NOMEM;
-	if (ct_host_order(model, &places, &n) != CT_OK)
+	if (ct_host_order(model, &ordered, &n) != CT_OK)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n; h++)
-		run->hosts[run->n_hosts++] = report->ranks[places[h].slot].host;
-	free(places);
+		run->hosts[run->n_hosts++] = report->ranks[ordered[h].slot].host;
+	free(ordered);
 	for (uint32_t c = 0; c < model->comms.n; c++) {
 		unsigned backend = model->comms.all[c]->backend;
 

@@ -21,7 +21,7 @@ static int rank_of(const struct ct_model *model, size_t process)
 {
 	if (!ct_fill_has(model, process))
 		return model->run->processes[process].id.rank;
-	return model->slots[model->starts->places[process].slot].rank;
+	return model->slots[model->starts->processes[process].slot].rank;
 }
 
 static uint64_t at_or_unknown(const struct ct_model *model, size_t process, uint64_t mono_ns)
@@ -112,7 +112,7 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 		return CT_NOMEM;
 	out->hostkey = info->id.hostkey;
 	out->pid = info->id.pid;
-	out->restart = model->starts->places[p].restart;
+	out->restart = model->starts->processes[p].restart;
 	out->launcher_restart = info->id.restart;
 	out->start_unix_ns = info->id.start_unix_ns;
 	out->segments = info->n_segments;

@@ -78,13 +78,13 @@ struct window_search {
 
 static int is_in(const struct window_search *s, size_t process)
 {
-	return s->starts->places[process].restart == s->restart;
+	return s->starts->processes[process].restart == s->restart;
 }
 
 /* Of a process's clock, to time of day. */
 static uint64_t unix_of(const struct window_search *s, size_t process, uint64_t ns)
 {
-	return ns + s->starts->hosts[s->starts->places[process].host].unix_minus_mono;
+	return ns + s->starts->hosts[s->starts->processes[process].host].unix_minus_mono;
 }
 
 /* Where the window begins of those that begin later than this. */

@@ -31,7 +31,7 @@ static int open_all(struct ct_follow *f, int (*wants)(const struct ct_process_in
 	for (size_t p = 0; p < model->run->n_processes && st == CT_OK; p++) {
 		struct ct_reading *r = &f->readings[p];
 
-		if (model->starts->places[p].restart != model->restart ||
+		if (model->starts->processes[p].restart != model->restart ||
 		    (wants && !wants(&model->run->processes[p])))
 			continue;
 		*r = (struct ct_reading){ .stream = &f->stream, .process = (uint32_t)p };

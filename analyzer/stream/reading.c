@@ -95,13 +95,13 @@ static int prepare_slots(struct ct_stream *stream)
 	if (!model->slots || !model->host_of || !stream->activities)
 		return CT_NOMEM;
 	for (size_t p = 0; p < model->run->n_processes; p++) {
-		const struct ct_place *place = &starts->places[p];
+		const struct ct_process_start *start = &starts->processes[p];
 
-		if (place->restart != model->restart)
+		if (start->restart != model->restart)
 			continue;
-		model->slots[place->slot].host = place->host;
-		model->slots[place->slot].process = (uint32_t)p;
-		model->host_of[place->slot] = place->host;
+		model->slots[start->slot].host = start->host;
+		model->slots[start->slot].process = (uint32_t)p;
+		model->host_of[start->slot] = start->host;
 	}
 	return CT_OK;
 }
@@ -292,7 +292,7 @@ int ct_stream_open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct 
 	int st;
 
 	for (uint32_t k = 0; k < CT_LOAD_RANKS; k++)
-		r->slots[k] = model->starts->places[r->process].slot;
+		r->slots[k] = model->starts->processes[r->process].slot;
 	st = ct_ahead_open(ahead, model->run, r->process, &sink, &r->ahead, err);
 	if (st == CT_OK)
 		r->load = ct_ahead_load(r->ahead);
@@ -337,7 +337,7 @@ static int read_processes(struct ct_stream *stream, struct ct_err *err)
 	int st = CT_NOMEM;
 
 	for (size_t p = 0; p < run->n_processes && readings; p++)
-		if (model->starts->places[p].restart == model->restart) {
+		if (model->starts->processes[p].restart == model->restart) {
 			readings[n++] = (struct ct_reading){ .stream = stream,
 							     .process = (uint32_t)p };
 			stream->all_bytes += run->processes[p].segment_bytes;
@@ -364,7 +364,7 @@ static uint64_t duration(const struct ct_model *model)
 			const struct ct_model_process *kept = &model->processes[p];
 			uint64_t start = model->run->processes[p].id.start_ns;
 
-			if (!kept->read || model->starts->places[p].host != h)
+			if (!kept->read || model->starts->processes[p].host != h)
 				continue;
 			begin = start < begin ? start : begin;
 			end = kept->facts.last_ns > end ? kept->facts.last_ns : end;

@@ -45,7 +45,8 @@ int ct_stream_slot(struct ct_reading *reading, const struct ct_load_comm *comm, 
 	s = &stream->model.slots[found];
 	if (reading->process < s->process)
 		return CT_OK;
-	s->host = stream->model.host_of[found] = stream->model.starts->places[reading->process].host;
+	s->host = stream->model.host_of[found] = stream->model.starts->processes[reading->process]
+							 .host;
 	s->process = reading->process;
 	s->local = comm->local;
 	if (comm->rec.device)
@@ -78,7 +79,7 @@ int ct_stream_name_slots(struct ct_stream *stream)
 		const struct ct_rank_state *slot = &stream->model.slots[s];
 
 		if (slot->local)
-			stream->model.slots[stream->model.starts->places[slot->process].slot]
+			stream->model.slots[stream->model.starts->processes[slot->process].slot]
 				.rank = -1;
 	}
 	for (uint32_t s = 0; s < stream->model.n_slots && st == CT_OK; s++) {

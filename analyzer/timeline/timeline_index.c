@@ -98,7 +98,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 {
 	struct ct_timeline_index *tl_index = arg;
 	const struct ct_model *model = &stream->model;
-	const struct ct_place *place = &model->starts->places[event->process];
+	const struct ct_process_start *start = &model->starts->processes[event->process];
 	const struct ct_load_op *op = event->op;
 	int64_t slot = ct_starts_slot(model->starts, event->process,
 				      op->comm ? op->comm->local : 0);
@@ -107,7 +107,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	if (slot < 0 || take_clocks(tl_index, model) != CT_OK ||
 	    look_around(tl_index, model) != CT_OK)
 		return CT_NOMEM;
-	ct_timeline_index_interval(tl_index, place->host, op, &begin, &end);
+	ct_timeline_index_interval(tl_index, start->host, op, &begin, &end);
 	if (begin > tl_index->last_ns)
 		tl_index->last_ns = begin;
 	if (end != CT_TIMELINE_OPEN && end > tl_index->last_ns)
@@ -121,16 +121,16 @@ static int on_host(void *arg, const struct ct_stream *stream, uint32_t process,
 {
 	struct ct_timeline_index *tl_index = arg;
 	const struct ct_model *model = &stream->model;
-	const struct ct_place *place = &model->starts->places[process];
+	const struct ct_process_start *start = &model->starts->processes[process];
 	uint64_t at;
 
 	(void)call;
 	(void)site;
 	if (take_clocks(tl_index, model) != CT_OK || look_around(tl_index, model) != CT_OK)
 		return CT_NOMEM;
-	at = ct_timeline_index_at(tl_index, place->host, rec->enter_ns);
+	at = ct_timeline_index_at(tl_index, start->host, rec->enter_ns);
 	if (!rec->return_ns)
-		add_slices(tl_index, place->slot, at, at, 1);
+		add_slices(tl_index, start->slot, at, at, 1);
 	return CT_OK;
 }
 

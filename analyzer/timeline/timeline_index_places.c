@@ -87,7 +87,7 @@ static uint64_t sign_of(const struct ct_timeline_index *tl_index, const struct c
 	uint64_t last_ns = model->processes[p].facts.last_ns;
 	uint64_t beat_ns = model->run->processes[p].last_beat_ns;
 
-	return ct_timeline_index_at(tl_index, model->starts->places[p].host,
+	return ct_timeline_index_at(tl_index, model->starts->processes[p].host,
 				    beat_ns > last_ns ? beat_ns : last_ns);
 }
 
@@ -115,13 +115,13 @@ static int take_slots(struct ct_timeline_index *tl_index, const struct ct_model 
 								  strlen(bus_id));
 	}
 	for (size_t p = 0; p < model->run->n_processes; p++) {
-		const struct ct_place *place = &model->starts->places[p];
+		const struct ct_process_start *start = &model->starts->processes[p];
 
-		if (place->restart != model->restart)
+		if (start->restart != model->restart)
 			continue;
 		tl_index->processes[p] = (struct ct_timeline_index_process){
-			.slot = place->slot,
-			.host = place->host,
+			.slot = start->slot,
+			.host = start->host,
 			.sign_ns = sign_of(tl_index, model, p),
 			.is_there = 1,
 		};

@@ -23,34 +23,34 @@ struct laying {
 /* ---- ranks and hosts ---- */
 
 /* Ranks and hosts by slot; a rank that two slots claim belongs to neither. */
-static int place_slots(struct ct_layers *l)
+static int list_ranks(struct ct_layers *l)
 {
 	const struct ct_model *model = l->model;
 	struct ct_table by_rank = { 0 };
 	uint32_t *host_at = calloc((size_t)model->starts->n_hosts + 1, sizeof(*host_at));
 	int st = CT_OK;
 
-	l->place = calloc((size_t)model->n_slots + 1, sizeof(*l->place));
+	l->ranks = calloc((size_t)model->n_slots + 1, sizeof(*l->ranks));
 	l->hosts = calloc((size_t)model->starts->n_hosts + 1, sizeof(*l->hosts));
-	if (!host_at || !l->place || !l->hosts)
+	if (!host_at || !l->ranks || !l->hosts)
 		st = CT_NOMEM;
 	for (uint32_t s = 0; s < model->n_slots && st == CT_OK; s++) {
 		const struct ct_rank_state *slot = &model->slots[s];
-		struct ct_traffic_place *place = &l->place[s], *other;
+		struct ct_traffic_rank *own = &l->ranks[s], *other;
 
 		if (!host_at[slot->host]) {
 			l->hosts[l->n_hosts] = slot->host;
 			host_at[slot->host] = ++l->n_hosts;
 		}
-		*place = (struct ct_traffic_place){ slot->muddled ? -1 : slot->rank,
-						    host_at[slot->host] - 1 };
-		if (place->rank < 0)
+		*own = (struct ct_traffic_rank){ slot->muddled ? -1 : slot->rank,
+						 host_at[slot->host] - 1 };
+		if (own->rank < 0)
 			continue;
-		other = ct_table_get(&by_rank, ct_mix((uint32_t)place->rank));
+		other = ct_table_get(&by_rank, ct_mix((uint32_t)own->rank));
 		if (other)
-			other->rank = place->rank = -1;
+			other->rank = own->rank = -1;
 		else
-			st = ct_table_put(&by_rank, ct_mix((uint32_t)place->rank), place);
+			st = ct_table_put(&by_rank, ct_mix((uint32_t)own->rank), own);
 	}
 	ct_table_fini(&by_rank);
 	free(host_at);
@@ -58,21 +58,20 @@ static int place_slots(struct ct_layers *l)
 }
 
 /* NULL: no trace identifies the member. */
-static const struct ct_traffic_place *traffic_place_of(const struct ct_layers *l,
-						       const struct ct_comm *comm, uint32_t member)
+static const struct ct_traffic_rank *traffic_rank_of(const struct ct_layers *l,
+						     const struct ct_comm *comm, uint32_t member)
 {
 	uint32_t slot = comm->slots[member];
 
-	if (!slot || comm->clash || comm->shared_slot || l->place[slot - 1].rank < 0)
+	if (!slot || comm->clash || comm->shared_slot || l->ranks[slot - 1].rank < 0)
 		return NULL;
-	return &l->place[slot - 1];
+	return &l->ranks[slot - 1];
 }
 
 /* ---- one communicator ---- */
 
-static int add_edge(struct ct_layers *l, struct ct_layer *layer,
-		    const struct ct_traffic_place *from, const struct ct_traffic_place *to,
-		    struct ct_edge edge)
+static int add_edge(struct ct_layers *l, struct ct_layer *layer, const struct ct_traffic_rank *from,
+		    const struct ct_traffic_rank *to, struct ct_edge edge)
 {
 	int st = CT_OK;
 
@@ -89,8 +88,8 @@ static int lay(void *arg, uint32_t from, uint32_t to, struct ct_flow_sum sum, in
 {
 	const struct laying *at = arg;
 	struct ct_layers *l = at->layers;
-	const struct ct_traffic_place *src = traffic_place_of(l, at->comm, from);
-	const struct ct_traffic_place *dst = traffic_place_of(l, at->comm, to);
+	const struct ct_traffic_rank *src = traffic_rank_of(l, at->comm, from);
+	const struct ct_traffic_rank *dst = traffic_rank_of(l, at->comm, to);
 	uint64_t *total = exact ? &at->layer->exact_bytes : &at->layer->modelled_bytes;
 
 	l->is_too_large |= sum.bytes == INT64_MAX;
@@ -145,8 +144,8 @@ static int lay_times(struct ct_layers *l, const struct ct_comm *comm, struct ct_
 	for (uint32_t i = l->times_of[comm->index]; i < l->times_of[comm->index + 1] && st == CT_OK;
 	     i++) {
 		struct ct_edge edge = l->times[i];
-		const struct ct_traffic_place *from = &l->place[edge.src];
-		const struct ct_traffic_place *to = &l->place[edge.dst];
+		const struct ct_traffic_rank *from = &l->ranks[edge.src];
+		const struct ct_traffic_rank *to = &l->ranks[edge.dst];
 
 		if (from->rank >= 0 && to->rank >= 0 && edge.src != edge.dst)
 			st = add_edge(l, layer, from, to, edge);
@@ -349,7 +348,7 @@ int ct_layers_make(const struct ct_model *model, const struct ct_traffic *traffi
 	int st;
 
 	*l = (struct ct_layers){ .model = model, .traffic = traffic, .report = report };
-	st = place_slots(l) ?: gather_times(l, transfers);
+	st = list_ranks(l) ?: gather_times(l, transfers);
 	if (st == CT_OK)
 		st = layer_of(l, "all", NULL) ? CT_OK : CT_NOMEM;
 	for (uint32_t c = 0; c < traffic->n_comms && c < model->comms.n && st == CT_OK; c++) {
@@ -370,7 +369,7 @@ void ct_layers_fini(struct ct_layers *l)
 	for (uint32_t i = 0; i < l->n; i++)
 		free_layer(&l->all[i]);
 	free(l->all);
-	free(l->place);
+	free(l->ranks);
 	free(l->hosts);
 	free(l->times);
 	free(l->times_of);

@@ -38,10 +38,10 @@ struct ct_layers {
 	const struct ct_model *model;
 	const struct ct_traffic *traffic;
 	const struct ct_report *report;
-	struct ct_traffic_place {
+	struct ct_traffic_rank {
 		int rank; /* -1 not known */
 		uint32_t host;
-	} * place; /* by slot */
+	} * ranks; /* by slot */
 	struct ct_edge
 		*times; /* of messages, between slots; of communicator c from times_of[c] on */
 	uint32_t *times_of;

@@ -84,7 +84,7 @@ struct ct_traffic {
 	struct ct_table by_graph;   /* launches of a graph of a process being read */
 	struct ct_table by_process; /* the same, the latest of a process */
 	struct ct_traffic_comm *by_comm;
-	uint32_t n_comms; /* room in by_comm */
+	uint32_t n_comms; /* space in by_comm */
 	uint32_t n_pairs;
 	unsigned gaps; /* bits of enum ct_traffic_gap */
 	struct ct_arena *memory;

@@ -83,14 +83,14 @@ static const char *find_why(const struct ct_layers *l, unsigned gaps)
 	if (!l->n_comms)
 		return "nothing was sent";
 	for (uint32_t s = 0; s < l->model->n_slots; s++)
-		if (l->place[s].rank < 0)
+		if (l->ranks[s].rank < 0)
 			return "which ranks there are is not known";
 	if (l->model->n_slots > MATRIX_RANKS)
 		return "too many ranks for a matrix";
 	return NULL;
 }
 
-/* Sentences one after the other, as far as there is room. */
+/* Sentences one after the other, as far as there is space. */
 struct sentences {
 	char text[1200];
 	size_t len;
@@ -318,7 +318,7 @@ static int fill_hosts(const struct ct_model *model, const struct ct_layers *l,
 
 /* ---- the matrix ---- */
 
-static size_t place_in(const struct ct_report_traffic *out, uint32_t rank)
+static size_t index_of(const struct ct_report_traffic *out, uint32_t rank)
 {
 	const int wanted = (int)rank;
 	const int *found = bsearch(&wanted, out->ranks, out->n_ranks, sizeof(*out->ranks),
@@ -342,8 +342,8 @@ static int fill_matrix(const struct ct_model *model, const struct ct_edges *edge
 	qsort(out->ranks, n, sizeof(*out->ranks), ct_by_int);
 	out->n_ranks = n;
 	for (uint32_t i = 0; i < edges->n; i++)
-		out->matrix[place_in(out, edges->all[i].src) * n +
-			    place_in(out, edges->all[i].dst)] = edges->all[i].bytes;
+		out->matrix[index_of(out, edges->all[i].src) * n +
+			    index_of(out, edges->all[i].dst)] = edges->all[i].bytes;
 	return CT_OK;
 }
 
