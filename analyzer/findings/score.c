@@ -10,6 +10,16 @@
 
 enum { BANDWIDTH, LATENCY, BALANCE, STABILITY };
 
+/* Rows of score_texts.def. */
+enum score_text {
+#define SCORE_TEXT(name, text) SCORE_##name,
+#include "analyzer/findings/score_texts.def"
+};
+static const char *const texts[] = {
+#define SCORE_TEXT(name, text) [SCORE_##name] = text,
+#include "analyzer/findings/score_texts.def"
+};
+
 static const struct ct_score_part views[CT_SCORE_PARTS] = {
 	[BANDWIDTH] = { "bandwidth", 30, NAN, NULL },
 	[LATENCY] = { "latency", 25, NAN, NULL },
@@ -17,18 +27,18 @@ static const struct ct_score_part views[CT_SCORE_PARTS] = {
 	[STABILITY] = { "stability", 20, NAN, NULL },
 };
 
-static void set(struct ct_score_part *part, double ratio, const char *from)
+static void set(struct ct_score_part *part, double ratio, enum score_text from)
 {
 	part->score = 100 * fmin(1, fmax(0, ratio));
-	part->from = from;
+	part->from = texts[from];
 }
 
 /* The one with most bytes. */
 static const char *name_reference(const struct ct_score_references *by)
 {
 	if (by->own_best > by->declared && by->own_best > by->hardware)
-		return "the best of this run";
-	return by->declared >= by->hardware ? "the declared peak" : "the hardware's peak";
+		return texts[SCORE_BEST_OF_RUN];
+	return texts[by->declared >= by->hardware ? SCORE_DECLARED : SCORE_HARDWARE];
 }
 
 static void set_bandwidth(const struct ct_links *links, struct ct_report *report,
@@ -39,26 +49,24 @@ static void set_bandwidth(const struct ct_links *links, struct ct_report *report
 	int has_peak = by.declared + by.hardware > CT_WORTH_REPORTING * mean.weight;
 	int has_own = by.own_best > CT_WORTH_REPORTING * mean.weight;
 
-	part->from = "n/a: neither a peak nor several paths to compare with";
+	part->from = texts[SCORE_NO_BANDWIDTH];
 	report->score.reference = NULL;
 	if (mean.weight <= 0)
 		return;
 	report->score.reference = name_reference(&by);
 	set(part, mean.sum / mean.weight,
-	    !has_own	? "bus bandwidth against the peak, by bytes"
-	    : !has_peak ? "bus bandwidth against the best of this run with the same reach, by bytes"
-			: "bus bandwidth against the peak, else against the best of this run, by "
-			  "bytes");
+	    !has_own	? SCORE_BUSBW_OF_PEAK
+	    : !has_peak ? SCORE_BUSBW_OF_BEST
+			: SCORE_BUSBW_OF_BOTH);
 }
 
 static void set_latency(const struct ct_links *links, struct ct_score_part *part)
 {
 	struct ct_score_mean mean = ct_score_latency(links);
 
-	part->from = "n/a: no NCCL collective of several sizes shows its latency well enough";
+	part->from = texts[SCORE_NO_LATENCY];
 	if (mean.weight > 0)
-		set(part, mean.sum / mean.weight,
-		    "fitted latency against NCCL's model of its fastest protocol, by operations");
+		set(part, mean.sum / mean.weight, SCORE_LATENCY);
 }
 
 /* Without a replay: the part of the run in which the mean rank did not wait for others. */
@@ -68,10 +76,9 @@ static void set_balance(double ideal_ratio, const struct ct_report *report,
 	double waited = 0;
 	size_t n = 0;
 
-	part->from = "n/a: waits are not known";
+	part->from = texts[SCORE_NO_BALANCE];
 	if (!isnan(ideal_ratio)) {
-		set(part, ideal_ratio,
-		    "time with equally fast ranks against the time taken, by replay");
+		set(part, ideal_ratio, SCORE_REPLAYED);
 		return;
 	}
 	for (size_t r = 0; r < report->n_ranks; r++) {
@@ -82,8 +89,7 @@ static void set_balance(double ideal_ratio, const struct ct_report *report,
 	}
 	if (n < 2 || !report->run.duration_ns || !report->run.matched)
 		return;
-	set(part, 1 - waited / (double)n / (double)report->run.duration_ns,
-	    "1 - % of the run in which the mean rank waited for others; no replay");
+	set(part, 1 - waited / (double)n / (double)report->run.duration_ns, SCORE_NOT_WAITING);
 }
 
 static int set_stability(const struct ct_links *links, const struct ct_report *report,
@@ -93,12 +99,11 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 	const struct ct_report_steps *steps = &report->steps;
 	double *times, median;
 
-	part->from = "n/a: neither transfers nor steps to measure it by";
+	part->from = texts[SCORE_NO_STABILITY];
 	if (isnan(mean.weight))
 		return CT_NOMEM;
 	if (mean.weight > 0) {
-		set(part, mean.sum / mean.weight,
-		    "variation of transfer times within a kind, by time");
+		set(part, mean.sum / mean.weight, SCORE_TRANSFER_TIMES);
 		return CT_OK;
 	}
 	if ((!steps->anchor_comm_key && !steps->marker) || steps->n_items < CT_SCORE_STEPS)
@@ -111,7 +116,7 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 	median = ct_median(times, steps->n_items);
 	if (median > 0)
 		set(part, 1 - 2 * ct_spread(times, steps->n_items, median) / median,
-		    "variation of step times");
+		    SCORE_STEP_TIMES);
 	free(times);
 	return CT_OK;
 }
@@ -125,15 +130,15 @@ static const char *no_total(const struct ct_report *report)
 	for (size_t i = 0; i < report->score.n_parts; i++)
 		n += !isnan(report->score.parts[i].score);
 	if (report->run.is_two_jobs)
-		return "traces of two jobs";
+		return texts[SCORE_TWO_JOBS];
 	if (report->n_stuck)
-		return "operations were in flight at the end, so they show no efficiency";
+		return texts[SCORE_IN_FLIGHT];
 	why = ct_gain_why_not(report);
 	if (why)
 		return why;
 	if (isnan(report->score.parts[BANDWIDTH].score))
-		return "bandwidth has no reference: declare the peak in the file of --expect";
-	return n < 2 ? "fewer than two of its parts are known" : NULL;
+		return texts[SCORE_NO_REFERENCE];
+	return n < 2 ? texts[SCORE_FEW_PARTS] : NULL;
 }
 
 static void weigh(struct ct_report *report)
