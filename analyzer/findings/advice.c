@@ -9,6 +9,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/report_rows.h"
 #include "trace/ops.h"
 #include "trace/port_counters.h"
@@ -23,7 +24,7 @@ struct advice_request {
 	 * the run */
 	const struct ct_report_comm *exposed;
 	double exposed_pct;
-	const char *advice; /* of the row that asks */
+	const char *headline, *advice; /* of the row that asks */
 };
 
 /* What all ranks say alike; NULL: they do not, or do not say. */
@@ -106,15 +107,15 @@ static const struct ct_report_comm *slow_comm(const struct ct_report *report, en
 	return slowest;
 }
 
-static struct ct_finding *add(struct ct_findings *list, const char *headline, const char *advice)
+/* "3f2a91c0" */
+static const char *comm_word(struct ct_arena *memory, uint64_t hash)
 {
-	struct ct_finding *f = ct_findings_add(list, CT_FINDING_ADVICE);
+	return ct_arena_printf(memory, "%08llx", (unsigned long long)(hash >> 32));
+}
 
-	f->confidence = CT_CONFIDENCE_MEDIUM;
-	f->headline = headline;
-	f->advice = advice;
-	ct_finding_put(list, f, "about", "%s", headline);
-	return f;
+static const char *cut(struct ct_arena *memory, const char *text, int columns)
+{
+	return ct_arena_printf(memory, "%.*s", columns, text);
 }
 
 static void look_at_limits(const struct ct_report *report, struct ct_findings *list)
@@ -144,15 +145,17 @@ static void look_at_limits(const struct ct_report *report, struct ct_findings *l
 		comm = slow_comm(report, limits[i].scope, &ratio);
 		if (!comm)
 			continue;
-		f = add(list,
-			ct_arena_printf(list->memory,
-					"%s=%.24s; %08llx reaches %s of the expected rate",
-					limits[i].name + strlen("env."), value,
-					(unsigned long long)(comm->hash >> 32),
-					ct_prose_pct(100 * ratio).s),
-			limits[i].advice);
+		f = ct_findings_add(list, CT_FINDING_ADVICE);
+		f->confidence = CT_CONFIDENCE_MEDIUM;
+		ct_finding_say(list, f, CT_OWN_LIMIT,
+			       CT_WORDS({ "{setting}", limits[i].name + strlen("env.") },
+					{ "{value}", cut(list->memory, value, 24) },
+					{ "{comm}", comm_word(list->memory, comm->hash) },
+					{ "{share}", ct_prose_pct(100 * ratio).s },
+					{ "{from}", comm->peak.from },
+					{ "{remedy}", limits[i].advice }));
+		ct_finding_put(list, f, "about", "%s", f->headline);
 		f->comm_hash = comm->hash;
-		f->cause = ct_arena_printf(list->memory, "expected: %s", comm->peak.from);
 		ct_finding_evidence(list, f, "reached_of_expected", 100 * ratio, "%", NAN);
 	}
 }
@@ -192,12 +195,18 @@ static int has_exposed_gradients(const struct advice_request *a)
 	       !isnan(share_of(a->report, a->exposed, 0, 0));
 }
 
-/* `comm_hash` 0: of no communicator. */
-static struct ct_finding *advise(struct advice_request *a, uint64_t comm_hash, const char *headline)
+/* `comm_hash` 0: of no communicator. The words are those of the headline. */
+static struct ct_finding *advise(struct advice_request *a, uint64_t comm_hash,
+				 const struct ct_word *words, size_t n)
 {
-	struct ct_finding *f = add(a->list, headline, a->advice);
+	struct ct_finding *f = ct_findings_add(a->list, CT_FINDING_ADVICE);
+	const char *headline = ct_template_fill(a->list->memory, a->headline, words, n);
 
+	f->confidence = CT_CONFIDENCE_MEDIUM;
+	f->headline = headline ? headline : "";
+	f->advice = a->advice;
 	f->comm_hash = comm_hash;
+	ct_finding_put(a->list, f, "about", "%s", f->headline);
 	return f;
 }
 
@@ -208,9 +217,7 @@ static void try_ACCUMULATE(struct advice_request *a)
 	if (!has_exposed_gradients(a))
 		return;
 	f = advise(a, a->exposed->hash,
-		   ct_arena_printf(a->list->memory,
-				   "gradients on %08llx are exchanged in each step, compute waits",
-				   (unsigned long long)(a->exposed->hash >> 32)));
+		   CT_WORDS({ "{comm}", comm_word(a->list->memory, a->exposed->hash) }));
 	ct_finding_evidence(a->list, f, "exposed_of_run", a->exposed_pct, "%", NAN);
 }
 
@@ -223,10 +230,7 @@ static void try_BF16(struct advice_request *a)
 
 	if (!(share > CT_MOST))
 		return;
-	f = advise(a, a->exposed->hash,
-		   ct_arena_printf(a->list->memory,
-				   "compute waits for gradients, %s of them in float32",
-				   ct_prose_pct(100 * share).s));
+	f = advise(a, a->exposed->hash, CT_WORDS({ "{share}", ct_prose_pct(100 * share).s }));
 	ct_finding_evidence(a->list, f, "gradients_in_float32", 100 * share, "%", NAN);
 }
 
@@ -244,10 +248,7 @@ static void try_COMPRESS(struct advice_request *a)
 			ratio = reached(&a->report->links[i], a->exposed);
 	if (!(ratio >= CT_SLOW_LINK) || a->exposed->n_hosts < 2)
 		return;
-	f = advise(a, a->exposed->hash,
-		   ct_arena_printf(a->list->memory,
-				   "compute waits for 16-bit gradients at %s of the expected rate",
-				   ct_prose_pct(100 * ratio).s));
+	f = advise(a, a->exposed->hash, CT_WORDS({ "{share}", ct_prose_pct(100 * ratio).s }));
 	ct_finding_evidence(a->list, f, "reached_of_expected", 100 * ratio, "%", NAN);
 }
 
@@ -275,9 +276,7 @@ static void try_UNUSED(struct advice_request *a)
 		if (!report->steps.count || !is_bitmap(report, op))
 			continue;
 		f = advise(a, op->comm_hash,
-			   ct_arena_printf(a->list->memory,
-					   "an int32 AllReduce of %s each step, beside gradients",
-					   ct_prose_bytes(op->bytes_each).s));
+			   CT_WORDS({ "{bytes}", ct_prose_bytes(op->bytes_each).s }));
 		ct_finding_evidence(a->list, f, "bitmap_bytes", (double)op->bytes_each, "bytes",
 				    NAN);
 		return;
@@ -304,9 +303,8 @@ static void try_BACKEND(struct advice_request *a)
 	if (!(pct > CT_NOTABLE_PCT))
 		return;
 	f = advise(a, longest->comm_hash,
-		   ct_arena_printf(a->list->memory,
-				   "Gloo moves large data for %s of the run, on %.24s",
-				   ct_prose_pct(pct).s, gpu));
+		   CT_WORDS({ "{share}", ct_prose_pct(pct).s },
+			    { "{gpu}", cut(a->list->memory, gpu, 24) }));
 	ct_finding_evidence(a->list, f, "gloo_of_run", pct, "%", NAN);
 }
 
@@ -336,10 +334,9 @@ static void try_PEERMEM(struct advice_request *a)
 	    !(version(release) < HAS_DMABUF))
 		return;
 	f = advise(a, comm->hash,
-		   ct_arena_printf(a->list->memory,
-				   "no nvidia_peermem, Linux %.8s; %08llx reaches %s of the rate",
-				   release, (unsigned long long)(comm->hash >> 32),
-				   ct_prose_pct(100 * ratio).s));
+		   CT_WORDS({ "{release}", cut(a->list->memory, release, 8) },
+			    { "{comm}", comm_word(a->list->memory, comm->hash) },
+			    { "{share}", ct_prose_pct(100 * ratio).s }));
 	ct_finding_evidence(a->list, f, "reached_of_expected", 100 * ratio, "%", NAN);
 }
 
@@ -390,10 +387,12 @@ static void try_IB_TIMEOUT(struct advice_request *a)
 	if (!most || !crosses || number(value) >= LONG_IB_TIMEOUT)
 		return;
 	f = advise(a, 0,
-		   ct_arena_printf(a->list->memory,
-				   "%s ACK timeouts on %.12s %.12s, NCCL_IB_TIMEOUT %.8s",
-				   ct_text_count(most).s, host->host, port->name,
-				   value ? value : "not set"));
+		   CT_WORDS({ "{n}", ct_text_count(most).s },
+			    { "{host}", cut(a->list->memory, host->host, 12) },
+			    { "{port}", cut(a->list->memory, port->name, 12) },
+			    { "{value}", value ? cut(a->list->memory, value, 8)
+					       : ct_own_part(a->list->memory, CT_PART_NOT_SET,
+							     CT_NO_WORDS) }));
 	ct_finding_evidence(a->list, f, "ack_timeouts", (double)most, "count", NAN);
 }
 
@@ -414,9 +413,10 @@ static double host_late_pct(const struct ct_report *report)
 	return steps > 0 ? 100 * late / steps : NAN;
 }
 
-static void advise_late(struct advice_request *a, double late_pct, const char *headline)
+static void advise_late(struct advice_request *a, double late_pct, const struct ct_word *words,
+			size_t n)
 {
-	struct ct_finding *f = advise(a, 0, headline);
+	struct ct_finding *f = advise(a, 0, words, n);
 
 	ct_finding_evidence(a->list, f, "host_bound_of_steps", late_pct, "%", NAN);
 }
@@ -432,10 +432,8 @@ static void try_PROCESSES(struct advice_request *a)
 			most = report->processes[i].n_ranks;
 	if (most > 1 && late > CT_NOTABLE_PCT)
 		advise_late(a, late,
-			    ct_arena_printf(
-				    a->list->memory,
-				    "a process drives %zu ranks, host-bound for %s of step time",
-				    most, ct_prose_pct(late).s));
+			    CT_WORDS({ "{ranks}", ct_text_exact(most).s },
+				     { "{share}", ct_prose_pct(late).s }));
 }
 
 static void try_THREADS(struct advice_request *a)
@@ -447,10 +445,10 @@ static void try_THREADS(struct advice_request *a)
 
 	if (threads * processes > cores && late > CT_NOTABLE_PCT)
 		advise_late(a, late,
-			    ct_arena_printf(a->list->memory,
-					    "%.0f processes, %.0f threads each, %.0f cores: "
-					    "host-bound for %s of steps",
-					    processes, threads, cores, ct_prose_pct(late).s));
+			    CT_WORDS({ "{processes}", ct_text_exact((uint64_t)processes).s },
+				     { "{threads}", ct_text_exact((uint64_t)threads).s },
+				     { "{cores}", ct_text_exact((uint64_t)cores).s },
+				     { "{share}", ct_prose_pct(late).s }));
 }
 
 /* The finding on exposed communication that is a warning, and the communicator that it is about. */
@@ -480,10 +478,10 @@ static void find_exposed(struct advice_request *a)
 void ct_advice_find(const struct ct_report *report, struct ct_findings *list)
 {
 	static const struct {
-		const char *advice;
+		const char *headline, *advice;
 		void (*try)(struct advice_request *a);
 	} all[] = {
-#define TRY(ID, advice) { advice, try_##ID },
+#define TRY(ID, headline, advice) { headline, advice, try_##ID },
 #include "analyzer/findings/advice.def"
 	};
 	struct advice_request a = { .report = report, .list = list };
@@ -491,6 +489,7 @@ void ct_advice_find(const struct ct_report *report, struct ct_findings *list)
 	find_exposed(&a);
 	look_at_limits(report, list);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		a.headline = all[i].headline;
 		a.advice = all[i].advice;
 		all[i].try(&a);
 	}

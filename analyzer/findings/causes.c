@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "analyzer/base/template.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/command.h"
 #include "analyzer/model/names.h"
 
 #define RANKS_NAMED 8  /* size: ranks in a line */
 #define HOSTS_NAMED 3u /* size: hosts in a line */
 #define MOST_GPUS 16u  /* size: of a process, that are looked through */
-
-#define ON_RECORD "commtrace timeline {run} -o run.pftrace"
 
 static const struct cause_row {
 	const char *cause, *advice, *cpu_advice, *command, *cpu_command;
@@ -41,7 +40,7 @@ static int has_gpus(const struct ct_report *report)
 
 static const char *hosts_of(const struct ct_finding *f, struct ct_arena *memory)
 {
-	const char *text = f->n_hosts ? "" : "their hosts";
+	const char *text = f->n_hosts ? "" : ct_own_part(memory, CT_PART_THEIR_HOSTS, CT_NO_WORDS);
 
 	for (size_t i = 0; i < f->n_hosts && i < HOSTS_NAMED; i++) {
 		const char *host = ct_host_word(memory, f->hosts[i]);
@@ -53,11 +52,9 @@ static const char *hosts_of(const struct ct_finding *f, struct ct_arena *memory)
 
 static const char *ranks_of(const struct ct_finding *f, const char *where, struct ct_arena *memory)
 {
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, RANKS_NAMED);
-
 	if (f->kind == CT_FINDING_STRAGGLER_HOST)
-		return ct_arena_printf(memory, "the ranks of %s", where);
-	return ct_arena_printf(memory, "rank%s %s", f->n_ranks == 1 ? "" : "s", ranks);
+		return ct_own_part(memory, CT_PART_RANKS_OF_HOST, CT_WORDS({ "{where}", where }));
+	return ct_ranks_words(memory, f->ranks, f->n_ranks, RANKS_NAMED);
 }
 
 /* ---- where the command runs ---- */
@@ -142,7 +139,10 @@ static const char *command_on(const struct ct_finding *f, const struct ct_report
 	/* of a process that has ended, what is on record */
 	return text || !strstr(f->command, "{pid}")
 		       ? text
-		       : ct_command_text(report->memory, ON_RECORD, &at);
+		       : ct_command_text(report->memory,
+					 ct_own_part(report->memory, CT_PART_RUN_TIMELINE,
+						     CT_NO_WORDS),
+					 &at);
 }
 
 /* ---- advice ---- */
@@ -151,21 +151,26 @@ static const char *command_on(const struct ct_finding *f, const struct ct_report
  * switch. */
 static const char *shared_by(const struct ct_finding *f, const struct ct_report *report)
 {
+	enum ct_own_part part;
+
 	if (f->n_ranks < 2)
 		return "";
 	switch (f->kind) {
 	case CT_FINDING_STRAGGLER_HOST:
-		return "; first what they share: cores, memory, storage, cooling, power";
+		part = CT_PART_SHARED_BY_HOST;
+		break;
 	case CT_FINDING_STRAGGLER_GROUP:
 	case CT_FINDING_SLOW_STAGE:
-		return "; first what only this group shares: its shard of the model or the input";
+		part = CT_PART_SHARED_BY_GROUP;
+		break;
 	case CT_FINDING_STRAGGLER:
-		return report->run.n_hosts == 1
-			       ? "; first what only they share: shard of the input, NUMA node, PCIe"
-			       : "; first what only they share: shard of the input, host, switch";
+		part = report->run.n_hosts == 1 ? CT_PART_SHARED_ON_HOST
+						: CT_PART_SHARED_ACROSS_HOSTS;
+		break;
 	default:
 		return "";
 	}
+	return ct_own_part(report->memory, part, CT_NO_WORDS);
 }
 
 static void advise(struct ct_finding *f, const struct ct_report *report, int on_gpu,

@@ -163,19 +163,18 @@ static void add_oversubscribed(struct choice *c)
 				 { "{cores}", ct_counted(report, o->cores, "core", "cores") }));
 }
 
+#define CHANCE_COLUMNS 33u /* size: of rank, host and cost in the headline of CHANCE */
+
 /* The slowest rank is known, but it may be slow by chance: the verdict names no rank. */
 static void conclude_chance(const struct ct_finding *f, struct ct_report *report)
 {
 	const char *cost = ct_finding_per_step(f, report);
-	/* of the line, behind the title */
-	size_t room = 59 - strlen(" costs , perhaps by chance");
-
-	ct_verdict_say(report, CT_SAYS_CHANCE, CT_CONFIDENCE_NONE,
-		       CT_WORDS({ "{who}", ct_finding_who(f, report->memory,
-							  room - ct_headline_columns(cost)) },
-				{ "{costs}", f->n_ranks == 1 ? "costs" : "cost" },
-				{ "{cost}", cost },
-				{ "{share}", ct_share_text(report, f->time_lost_ns) }));
+	ct_verdict_say(
+		report, CT_SAYS_CHANCE, CT_CONFIDENCE_NONE,
+		CT_WORDS({ "{who}", ct_finding_who(f, report->memory,
+						   CHANCE_COLUMNS - ct_headline_columns(cost)) },
+			 { "{costs}", f->n_ranks == 1 ? "costs" : "cost" }, { "{cost}", cost },
+			 { "{share}", ct_share_text(report, f->time_lost_ns) }));
 	report->verdict.cause = ct_note_text(report, CT_NOTE_CORES_ARE_CHANCE, CT_NO_WORDS);
 }
 

@@ -240,25 +240,32 @@ int ct_ends_unseen(const struct ct_report *report)
 	return 0;
 }
 
-static const char *how_text(const struct ct_report_process *p, struct ct_arena *memory)
+static enum ct_note how_ended(const struct ct_report_process *p)
 {
 	if (p->aborted)
-		return "called MPI_Abort";
+		return CT_NOTE_ABORTED;
 	switch (p->how.how) {
 	case CT_END_SIGNAL:
-		return ct_arena_printf(memory, "was killed by signal %d%s", p->how.signal,
-				       p->how.for_memory ? " (out of memory)" : "");
+		return p->how.for_memory ? CT_NOTE_KILLED_FOR_MEMORY : CT_NOTE_KILLED;
 	case CT_END_EXIT:
-		return ct_arena_printf(memory, "left by _exit(%d)", p->how.exit_code);
+		return CT_NOTE_LEFT_BY__EXIT;
 	case CT_END_EXEC:
-		return "was replaced by another program";
+		return CT_NOTE_REPLACED;
 	case CT_END_CLEAN:
 	case CT_END_RUNNING:
 	case CT_END_UNKNOWN:
 		break;
 	}
-	return ct_arena_printf(memory, "exited with %d%s", p->how.exit_code,
-			       p->left ? " without MPI_Finalize" : "");
+	return p->left ? CT_NOTE_EXITED_WITHOUT_FINALIZE : CT_NOTE_EXITED;
+}
+
+static const char *how_text(const struct ct_report_process *p, const struct ct_report *report)
+{
+	const char *code = ct_arena_printf(report->memory, "%d", p->how.exit_code);
+	const char *signal = ct_arena_printf(report->memory, "%d", p->how.signal);
+
+	return ct_note_text(report, how_ended(p),
+			    CT_WORDS({ "{code}", code }, { "{signal}", signal }));
 }
 
 static const char *when_text(const struct ct_report_process *p, const struct ct_report *report)
@@ -350,7 +357,7 @@ static const char *first_end(const struct ct_report *report, const char **rest)
 			     ", ");
 	return ct_note_text(report, CT_NOTE_RANK_ENDED,
 			    CT_WORDS({ "{rank}", ct_text_rank(first->rank).s },
-				     { "{how}", how_text(first, report->memory) }));
+				     { "{how}", how_text(first, report) }));
 }
 
 const char *ct_ends_text(const struct ct_report *report)

@@ -7,6 +7,7 @@
 #include "analyzer/base/template.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/finding_list.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
@@ -121,7 +122,7 @@ const char *ct_finding_per_step(const struct ct_finding *f, const struct ct_repo
 	struct ct_unit_range cost;
 
 	if (f->time_lost_ns == CT_UNKNOWN)
-		return "an unknown time";
+		return ct_own_part(report->memory, CT_PART_UNKNOWN_TIME, CT_NO_WORDS);
 	if (!isnan(f->per_step_ns))
 		per_step = f->per_step_ns;
 	if (!(all > 0))
@@ -225,7 +226,10 @@ static const char *every_text(const struct ct_finding *f, struct ct_arena *memor
 {
 	double every = ct_finding_fact(f, "every");
 
-	return every > 0 ? ct_arena_printf(memory, "every %.0f steps", every) : "now and then";
+	if (every > 0)
+		return ct_own_part(memory, CT_PART_EVERY_STEPS,
+				   CT_WORDS({ "{n}", ct_arena_printf(memory, "%.0f", every) }));
+	return ct_own_part(memory, CT_PART_NOW_AND_THEN, CT_NO_WORDS);
 }
 
 static const char *fill(const struct ct_finding *f, const struct ct_report *report,

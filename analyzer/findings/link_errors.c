@@ -130,9 +130,9 @@ static void add_finding(const struct ct_model *model, const struct ailing *a,
 		       CT_WORDS({ "{port}", a->port->name }, { "{host}", host },
 				{ "{n}", ct_text_count(a->errors).s },
 				{ "{time}", ct_prose_ns(a->host->sampled_ns).s }));
-	f->command = a->port->is_ib
-			     ? "{ssh}ibqueryerrors"
-			     : ct_arena_printf(list->memory, "{ssh}ethtool -S %s", a->port->name);
+	f->command = ct_own_part(list->memory,
+				 a->port->is_ib ? CT_PART_RUN_IBQUERYERRORS : CT_PART_RUN_ETHTOOL,
+				 CT_WORDS({ "{port}", a->port->name }));
 	ct_finding_put(list, f, "host", "%s", host);
 	ct_finding_put(list, f, "port", "%s", a->port->name);
 	put_counters(list, f, a);

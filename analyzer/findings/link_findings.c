@@ -242,13 +242,10 @@ static void say_cause(const struct link_finding *m, const struct ct_cause *cause
 	ct_finding_say(m->list, f, row_of(m, cause),
 		       CT_WORDS({ "{parts}", ct_own_part(memory, parts, CT_NO_WORDS) },
 				{ "{ranks}", ranks }, { "{or}", or }));
-}
-
-static const char *command_of(const struct link_finding *m)
-{
-	return m->between_hosts ? "{ssh}ibstat"
-	       : m->on_gpu	? "{ssh}nvidia-smi nvlink --status {gpu}"
-				: NULL;
+	if (m->between_hosts || m->on_gpu)
+		f->command = ct_own_part(memory,
+					 m->between_hosts ? CT_PART_RUN_IBSTAT : CT_PART_RUN_NVLINK,
+					 CT_NO_WORDS);
 }
 
 static enum ct_confidence confidence_of(const struct link_finding *m, const struct ct_cause *cause)
@@ -325,7 +322,6 @@ static int find_cause(struct link_finding *m, const struct ct_cause *cause)
 	set_evidence(m, cause, f);
 	f->confidence = confidence_of(m, cause);
 	say_cause(m, cause, f);
-	f->command = command_of(m);
 	s = &m->links->comparison.of[m->path->track];
 	put_who(m, cause, f);
 	snprintf(efficiency, sizeof(efficiency), "%.2f", m->efficiency);

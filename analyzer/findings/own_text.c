@@ -16,12 +16,20 @@ static const char *const parts[] = {
 #include "analyzer/findings/own_texts.def"
 };
 
+/* Nothing where there is no pattern. Words of commands (command.h) stay as they are. */
 static void fill(struct ct_arena *memory, const char *pattern, const struct ct_word *words,
 		 size_t n, const char **text)
 {
+	struct ct_word all[MOST_WORDS] = { { "{ssh}", "{ssh}" },
+					   { "{gpu}", "{gpu}" },
+					   { "{run}", "{run}" } };
+	size_t k = 3;
+
 	if (!pattern)
 		return;
-	*text = ct_template_fill(memory, pattern, words, n);
+	for (size_t i = 0; i < n && k < MOST_WORDS; i++)
+		all[k++] = words[i];
+	*text = ct_template_fill(memory, pattern, all, k);
 	*text = *text ? *text : "";
 }
 
@@ -29,17 +37,11 @@ void ct_finding_say(struct ct_findings *list, struct ct_finding *f, enum ct_own_
 		    const struct ct_word *words, size_t n)
 {
 	const struct own_row *row = &rows[at];
-	struct ct_word all[MOST_WORDS] = { { "{ssh}", "{ssh}" },
-					   { "{gpu}", "{gpu}" },
-					   { "{run}", "{run}" } };
-	size_t k = 3;
 
-	for (size_t i = 0; i < n && k < MOST_WORDS; i++)
-		all[k++] = words[i];
 	fill(list->memory, row->headline, words, n, &f->headline);
 	fill(list->memory, row->cause, words, n, &f->cause);
 	fill(list->memory, row->advice, words, n, &f->advice);
-	fill(list->memory, row->command, all, k, &f->command);
+	fill(list->memory, row->command, words, n, &f->command);
 }
 
 const char *ct_own_part(struct ct_arena *memory, enum ct_own_part part, const struct ct_word *words,

@@ -9,6 +9,7 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
+#include "analyzer/findings/own_text.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/model/names.h"
@@ -94,11 +95,13 @@ static const char *others_text(const struct slow_findings *t)
 		if (row->kind == CT_SLOW_RANK)
 			continue;
 		n++;
-		if (row->kind == CT_SLOW_STAGE)
-			text = ct_arena_printf(memory, "%s%sstage %u", text, before, row->which);
-		else
-			text = ct_arena_printf(memory, "%s%sthe slow %s", text, before,
-					       row->kind == CT_SLOW_HOST ? "host" : "group");
+		text = ct_arena_printf(
+			memory, "%s%s%s", text, before,
+			ct_own_part(memory,
+				    row->kind == CT_SLOW_STAGE	? CT_PART_SLOW_STAGE
+				    : row->kind == CT_SLOW_HOST ? CT_PART_SLOW_HOST
+								: CT_PART_SLOW_GROUP,
+				    CT_WORDS({ "{stage}", ct_text_exact(row->which).s })));
 	}
 	return text;
 }
@@ -117,46 +120,47 @@ static int is_stage_a_host(const struct ct_model *model, const struct ct_slow_ro
 	return in_row == row->n && on_host == row->n;
 }
 
+#define NOTE_WORDS 4u /* size: of a note on the loss */
+
+static void add_note(const struct slow_findings *t, struct ct_finding *f, enum ct_own_part part,
+		     const struct ct_word words[NOTE_WORDS])
+{
+	const char *text = ct_own_part(t->list->memory, part, words, NOTE_WORDS);
+
+	f->note = f->note ? ct_arena_printf(t->list->memory, "%s; %s", f->note, text) : text;
+}
+
 /* Where several are slow: for ranks, the remaining cost when the others are repaired; otherwise
  * each by itself. */
 static void say_loss(const struct slow_findings *t, const struct ct_slow_row *row,
 		     struct ct_finding *f)
 {
-	struct ct_arena *memory = t->list->memory;
-	double alone = row->gain_ns, err, moved = NAN;
-	uint64_t run = t->model->duration_ns, alone_ns = ct_replay_of_run(t->judgement, alone, run);
-	const char *text = "";
+	double err = NAN, moved = NAN;
+	uint64_t run = t->model->duration_ns,
+		 alone = ct_replay_of_run(t->judgement, row->gain_ns, run);
 
-	if (row->kind == CT_SLOW_RANK && t->others)
-		text = ct_arena_printf(memory,
-				       "the cost is what remains once %s, also slow, is repaired; "
-				       "repairing this one alone saves %s",
-				       others_text(t), ct_prose_ns(alone_ns).s);
-	else if (row->kind == CT_SLOW_RANK && t->ranks > row->n)
-		text = "other ranks are slow as well, perhaps for lack of cores: repairing them "
-		       "too saves more";
-	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
-		text = "the cost is what repairing this one alone saves, with the other findings "
-		       "as they are";
-	if (t->judgement->engine.has_graphs)
-		text = ct_arena_printf(
-			memory,
-			"%s%scompute inside CUDA graphs does not show, so the cost may be larger",
-			text, *text ? "; " : "");
 	if (row->kind == CT_SLOW_STAGE)
 		moved = gain_if_moved(t, row, f->time_lost_ns, &err);
+	const struct ct_word words[] = {
+		{ "{others}", others_text(t) },
+		{ "{alone}", ct_arena_printf(t->list->memory, "%s", ct_prose_ns(alone).s) },
+		{ "{gain}", ct_arena_printf(t->list->memory, "%s", ct_prose_ns_err(moved, err).s) },
+		{ "{host}", f->hosts[0] },
+	};
+
+	if (row->kind == CT_SLOW_RANK && t->others)
+		add_note(t, f, CT_PART_LOSS_AFTER_OTHERS, words);
+	else if (row->kind == CT_SLOW_RANK && t->ranks > row->n)
+		add_note(t, f, CT_PART_OTHERS_SLOW, words);
+	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
+		add_note(t, f, CT_PART_LOSS_ALONE, words);
+	if (t->judgement->engine.has_graphs)
+		add_note(t, f, CT_PART_GRAPHS_HIDE, words);
 	/* otherwise it repeats the loss */
 	if (moved < (double)f->time_lost_ns)
-		text = ct_arena_printf(
-			memory,
-			"%s%smoving its extra work to the other stages saves at most %s of the run",
-			text, *text ? "; " : "", ct_prose_ns_err(moved, err).s);
+		add_note(t, f, CT_PART_IF_MOVED, words);
 	if (is_stage_a_host(t->model, row))
-		text = ct_arena_printf(memory,
-				       "%s%s%s has the ranks of this stage and no others: if the "
-				       "host is slow, that looks the same",
-				       text, *text ? "; " : "", f->hosts[0]);
-	f->note = *text ? text : NULL;
+		add_note(t, f, CT_PART_STAGE_IS_HOST, words);
 	if (row->kind == CT_SLOW_STAGE)
 		ct_finding_evidence(t->list, f, "gain_if_moved", moved, "ns", err);
 }
@@ -203,10 +207,11 @@ static struct cores cores_of(const struct slow_findings *t, const struct ct_slow
 	cores.are_short = 1;
 	cores.are_short_for_all |= others >= loss;
 	cores.explain_it = theirs - others >= CT_MOST * loss;
-	f->waited_for_cores = ct_arena_printf(
-		memory, "rank%s %s waited for CPU cores for %s of the run, the others for %s",
-		f->n_ranks == 1 ? "" : "s", ct_ranks_text(memory, f->ranks, f->n_ranks, 8),
-		ct_prose_pct(100 * theirs / run).s, ct_prose_pct(100 * others / run).s);
+	f->waited_for_cores = ct_own_part(
+		memory, CT_PART_WAITED_FOR_CORES,
+		CT_WORDS({ "{ranks}", ct_ranks_words(memory, f->ranks, f->n_ranks, 8) },
+			 { "{theirs}", ct_prose_pct(100 * theirs / run).s },
+			 { "{others}", ct_prose_pct(100 * others / run).s }));
 	ct_finding_evidence(t->list, f, "waited_for_cores", theirs, "ns", NAN);
 	ct_finding_evidence(t->list, f, "others_waited_for_cores", others, "ns", NAN);
 	return cores;
@@ -390,8 +395,8 @@ static const char *slowest_text(const struct slow_findings *t)
 	if (!n)
 		return NULL;
 	qsort(ranks, n, sizeof(*ranks), ct_by_int);
-	return ct_arena_printf(memory, "slowest in all steps: rank%s %s", n == 1 ? "" : "s",
-			       ct_ranks_text(memory, ranks, n, 8));
+	return ct_own_part(memory, CT_PART_SLOWEST_IN_ALL,
+			   CT_WORDS({ "{ranks}", ct_ranks_words(memory, ranks, n, 8) }));
 }
 
 /* The loss from differences between ranks with equal work. No rank is at fault. */
@@ -408,15 +413,11 @@ static void add_imbalance(struct slow_findings *t, double ns)
 	f = ct_findings_add(t->list, CT_FINDING_IMBALANCE);
 
 	/* stalls explain a part of it */
-	if (j->rows.singles_ns >= ns / 2) {
-		f->note = j->rows.n_stalled > 1
-				  ? ct_arena_printf(t->list->memory,
-						    "most of it lies in single steps: stalls on %u "
-						    "ranks, none in particular",
-						    j->rows.n_stalled)
-				  : "most of it lies in single steps, too few to accuse a "
-				    "rank";
-	}
+	if (j->rows.singles_ns >= ns / 2)
+		f->note = ct_own_part(t->list->memory,
+				      j->rows.n_stalled > 1 ? CT_PART_STALLS_OF_RANKS
+							    : CT_PART_SINGLE_STEPS,
+				      CT_WORDS({ "{n}", ct_text_exact(j->rows.n_stalled).s }));
 	f->is_replayed = 1;
 	ct_finding_loss(f, ct_replay_of_run(j, ns, run), ct_replay_of_run(j, err, run), run);
 	/* where an even job contradicts itself, not all waited-for work is recorded; and ranks that
