@@ -312,6 +312,15 @@ bites 'sentences.py pages' "rm -r docs; echo '$long $long.' >README.md"
 bites 'sentences.py pages' 'find . -name "*.md" -delete'
 bites 'sentences.py findings' "mkdir -p analyzer/findings; echo 'const char *s = \"$long \"' >analyzer/findings/a.c; echo '\"$long %s \" PRIu32 \" $long\";' >>analyzer/findings/a.c"
 bites 'sentences.py findings' 'rm -rf analyzer/findings'
+# code and tables of findings, in which all is well
+findings='mkdir -p analyzer/findings; echo "const char *s = \"late\";" >analyzer/findings/a.c; echo "X(A, \"late to calls\")" >analyzer/findings/a.def; '
+quiet 'sentences.py tables' "$findings"
+quiet 'sentences.py tables' "$findings"'echo "/* \"late to calls\" */ f(\"%s at most %u {who}\", \"one_key_of_it\");" >>analyzer/findings/a.c'
+bites 'sentences.py tables' "$findings"'echo "const char *s = \"late to \"" >>analyzer/findings/a.c; echo "\"calls %s\";" >>analyzer/findings/a.c'
+bites 'sentences.py tables' "$findings"'echo "#define LATE \"late to calls\"" >>analyzer/findings/a.c'
+bites 'sentences.py tables' "$findings"'echo "X(B, \"late to calls\")" >>analyzer/findings/a.def'
+bites 'sentences.py tables' "$findings"'rm analyzer/findings/a.c'
+bites 'sentences.py tables' "$findings"'rm analyzer/findings/a.def'
 
 bites no_paths 'echo "see /w""ork/main" >README.md'
 bites no_paths 'echo "cd /r""oot" >README.md'

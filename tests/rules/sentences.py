@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences are short: in pages, and in the texts of findings, verdicts and hangs.
+"""Sentences are short: in pages, and in the texts of findings, verdicts and hangs. Those of findings are in tables.
 
 Each of the two has a mean of at most 18 words a sentence, and none has more than 25. A sentence of a page ends at `.`, `?` or `!`, at
 the end of a paragraph, a list item or a table cell. A text of the C code is a string as the compiler joins it; a conversion such as
-%s is one word. CT_ROOT is the tree that is judged (default: the one this file lies in).
+%s is one word. A string of analyzer/findings/*.c has at most two words of its own: a sentence has a row, and a name, in a .def.
+And a table has no sentence twice. CT_ROOT is the tree that is judged (default: the one this file lies in).
 
-usage: sentences.py pages|findings"""
+usage: sentences.py pages|findings|tables"""
 import glob
 import os
 import re
@@ -17,10 +18,11 @@ MEAN_MAX = 18
 MAX = 25
 LEAST = 3  # fewer words are a label, not a sentence
 PAGES = ["*.md"] + [folder + "/**/*.md" for folder in ("analyzer", "docs", "examples", "interpose", "tests", "tools", "trace")]
-TEXTS = ["analyzer/findings/*.c", "analyzer/findings/*.def", "analyzer/hang/*.c", "analyzer/model/*.def", "analyzer/hang/*.def"]
+TABLES = ["analyzer/findings/*.def", "analyzer/model/*.def", "analyzer/hang/*.def"]
+TEXTS = ["analyzer/findings/*.c", "analyzer/hang/*.c"] + TABLES
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
-TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*|\'(?:[^\'\\]|\\.)*\'|(%s(?:(?:\s|PRI\w+|/\*.*?\*/)*%s)*)' % (STRING, STRING), re.S | re.M)
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[ \t]*(?:include|error)\b[^\n]*|\'(?:[^\'\\]|\\.)*\'|(%s(?:(?:\s|\\\n|PRI\w+|/\*.*?\*/)*%s)*)' % (STRING, STRING), re.S | re.M)
 
 
 def words(sentence):
@@ -56,15 +58,50 @@ def of_page(text):
             paragraph.append(re.sub(r"\]\([^)]*\)", "]", line.strip()))
 
 
-def of_code(text):
+def strings(text):
+    """(line, string) of each, as the compiler joins them."""
     for found in TOKEN.finditer(text):
-        if not found[1]:
-            continue
-        joined = re.sub(r"%[-+ 0#]*[\d*]*(\.[\d*]+)?$", "%", "".join(
-            part[1:-1] for part in re.findall(STRING, found[1])))
-        joined = joined.replace("\\n", "\n").replace('\\"', '"')
-        for sentence in split(joined):
-            yield text.count("\n", 0, found.start()) + 1, sentence
+        if found[1]:
+            joined = "".join(part[1:-1] for part in re.findall(STRING, found[1]))
+            yield text.count("\n", 0, found.start()) + 1, joined.replace("\\n", "\n").replace('\\"', '"')
+
+
+def of_code(text):
+    for line, string in strings(text):
+        for sentence in split(re.sub(r"%[-+ 0#]*[\d*]*(\.[\d*]+)?$", "%", string)):
+            yield line, sentence
+
+
+def own_words(string):
+    """Those that are neither conversions nor filled in."""
+    own = re.sub(r"%[-+ 0#]*[\d*]*(\.[\d*]+)?(hh|h|ll|l|j|z|t)?[A-Za-z%]|\{\w+\}", "", string)
+    return [word for word in own.split() if re.search("[A-Za-z]", word)]
+
+
+def sentences_in(files):
+    """(file, line, string) of strings that are sentences, and how many strings there are."""
+    found, n = [], 0
+    for name in files:
+        with open(os.path.join(ROOT, name), encoding="utf-8") as text:
+            for line, string in strings(text.read()):
+                n += 1
+                if len(own_words(string)) >= LEAST:
+                    found.append((name, line, string))
+    return found, n
+
+
+def out_of_tables(code, tables):
+    """Sentences in the code, and those that a table has twice."""
+    wrong, n = sentences_in(code)
+    rows, n_rows = sentences_in(tables)
+    if not n or not rows:
+        return ["no strings, or no tables, to judge"]
+    print("judged %d strings in %d files" % (n + n_rows, len(code) + len(tables)), file=sys.stderr)
+    first = {}
+    for name, line, string in rows:
+        if first.setdefault((name, string), line) != line:
+            wrong.append((name, line, "as in line %d: %s" % (first[name, string], string)))
+    return ["%s:%d: %s" % each for each in wrong]
 
 
 def judge(what, files, sentences_of):
@@ -87,12 +124,17 @@ def files_of(globs):
     return sorted(os.path.relpath(path, ROOT) for each in globs for path in glob.glob(os.path.join(ROOT, each), recursive=True))
 
 
-if sys.argv[1:] not in (["pages"], ["findings"]):
-    sys.exit("usage: sentences.py pages|findings")
-if sys.argv[1] == "pages":
-    wrong = judge("pages", files_of(PAGES), of_page)
-else:
-    wrong = judge("findings", files_of(TEXTS), of_code)
+JUDGES = {
+    "pages": ("sentences of more than %d words, or none" % MAX, lambda: judge("pages", files_of(PAGES), of_page)),
+    "findings": ("sentences of more than %d words, or none" % MAX, lambda: judge("findings", files_of(TEXTS), of_code)),
+    "tables": ("sentences outside the tables (*.def), or in two rows",
+               lambda: out_of_tables(files_of(["analyzer/findings/*.c"]), files_of(TABLES))),
+}
+
+if len(sys.argv) != 2 or sys.argv[1] not in JUDGES:
+    sys.exit("usage: sentences.py pages|findings|tables")
+what, find = JUDGES[sys.argv[1]]
+wrong = find()
 if wrong:
-    print("sentences of more than %d words, or none:\n%s" % (MAX, "\n".join(wrong)))
+    print("%s:\n%s" % (what, "\n".join(wrong)))
     sys.exit(1)
