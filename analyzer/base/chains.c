@@ -13,7 +13,7 @@ int ct_chains_grow(struct ct_chains *chains)
 	for (size_t i = 0; i < chains->cap; i++) {
 		for (struct ct_link *link = chains->first[i], *next; link; link = next) {
 			next = link->next;
-			(void)ct_chains_put(&bigger, link->key, link); /* has room */
+			(void)ct_chains_put(&bigger, link->key, link); /* has space */
 		}
 	}
 	free(chains->first);

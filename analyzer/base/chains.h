@@ -2,8 +2,8 @@
 /* chains.h — elements with a short life that are found by a 64-bit key; several may have the same
  * one. An element begins with its link, and is the caller's.
  *
- * The lowest bits of the key are the place: numbers that count up lie side by side, and are put in,
- * found and taken out with one access to their own place. A key that does not count up is mixed
+ * The lowest bits of the key are the slot: numbers that count up lie side by side, and are put in,
+ * found and taken out with one access to their own slot. A key that does not count up is mixed
  * first (ct_mix()). A zeroed struct is an empty one; one thread. */
 #ifndef CT_ANALYZER_BASE_CHAINS_H
 #define CT_ANALYZER_BASE_CHAINS_H
@@ -14,7 +14,7 @@
 #include "trace/status.h"
 
 struct ct_link {
-	struct ct_link *next; /* of the same place */
+	struct ct_link *next; /* of the same slot */
 	uint64_t key;
 };
 
@@ -45,7 +45,7 @@ static inline void ct_chains_prefetch(const struct ct_chains *chains, uint64_t k
 		__builtin_prefetch(chains->first[key & (chains->cap - 1)]);
 }
 
-/* Twice the places: where there are as many elements. 0 or CT_NOMEM. */
+/* Twice the slots: where there are as many elements. 0 or CT_NOMEM. */
 int ct_chains_grow(struct ct_chains *chains);
 
 /* `link` is in no chain. 0 or CT_NOMEM. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grow.h — room in arrays that grow by doubling.
+/* grow.h — space in arrays that grow by doubling.
  *
  * `array` is the address of the pointer to the array, NULL while *cap is 0; *cap is how many
- * elements of `size` bytes it has room for. Both are unchanged on failure. The caller frees the
+ * elements of `size` bytes it has space for. Both are unchanged on failure. The caller frees the
  * array. */
 #ifndef CT_ANALYZER_BASE_GROW_H
 #define CT_ANALYZER_BASE_GROW_H
@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* grow.c's: where there is no room yet. */
+/* grow.c's: where there is no space yet. */
 int ct_grow_now(void *array, uint32_t *cap, uint32_t least, size_t size);
 int ct_grow_zeroed_now(void *array, uint32_t *cap, uint32_t least, size_t size);
 
-/* Room for `least` elements. 0 or CT_NOMEM, also for more than 2^31 of them. */
+/* Space for `least` elements. 0 or CT_NOMEM, also for more than 2^31 of them. */
 static inline int ct_grow(void *array, uint32_t *cap, uint32_t least, size_t size)
 {
 	return least <= *cap ? 0 : ct_grow_now(array, cap, least, size);

@@ -23,7 +23,7 @@ void ct_union_close(struct ct_union *u)
 	u->floor = UINT64_MAX;
 }
 
-/* Room for one more; where there are too many, the oldest quarter is closed. 0 or CT_NOMEM. */
+/* Space for one more; where there are too many, the oldest quarter is closed. 0 or CT_NOMEM. */
 static int make_room(struct ct_union *u)
 {
 	if (u->n == CT_UNION_OPEN) {
@@ -34,7 +34,7 @@ static int make_room(struct ct_union *u)
 	return ct_grow(&u->parts, &u->cap, u->n + 1, sizeof(*u->parts));
 }
 
-/* size: places that are tried before all are searched: a search reads about as many that are in no
+/* size: indices that are tried before all are searched: a search reads about as many that are in no
  * cache. */
 #define NEAR 8u
 

@@ -22,7 +22,7 @@ struct ct_union {
 	uint64_t floor; /* all before is closed */
 	uint32_t n, cap;
 	struct ct_union_part *parts; /* disjoint, in order */
-	uint32_t latest;	     /* place of the one that came last */
+	uint32_t latest;	     /* index of the one that came last */
 };
 
 void ct_union_fini(struct ct_union *u);

@@ -35,7 +35,7 @@
  * other stages are compared as well; then computing cannot be separated from what it waits for */
 #define CT_LEAST_PEERS 3u
 
-/* ... and fewer occurrences, or fewer in a row, are no pattern */
+/* ... and fewer occurrences, or fewer in a row, are not a pattern */
 #define CT_LEAST_OFTEN CT_LEAST_PEERS
 
 /* With fewer times a figure has no error, or one that says nothing */

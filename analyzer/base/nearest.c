@@ -53,11 +53,11 @@ int ct_word_find(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
-	for (int place = 0; *words; place++) {
+	for (int index = 0; *words; index++) {
 		size_t n = strcspn(words, " ");
 
 		if (n == len && strncmp(words, word, n) == 0)
-			return place;
+			return index;
 		words += n;
 		words += strspn(words, " ");
 	}

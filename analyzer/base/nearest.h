@@ -17,7 +17,7 @@ struct ct_nearest {
  * be changed, or if it starts with the typed one. */
 void ct_nearest_offer(struct ct_nearest *near, const char *candidate);
 
-/* Place of a word in a list of words with blanks between them, from 0; -1 if it is not there. */
+/* Index of a word in a list of words with blanks between them, from 0; -1 if it is not there. */
 int ct_word_find(const char *words, const char *word);
 
 #endif

@@ -33,7 +33,7 @@ static inline size_t ct_table_home(const struct ct_table *table, uint64_t key)
 	return (size_t)(key * CT_GOLDEN >> table->shift);
 }
 
-/* The slot of `key`, or the free one where it would go. The table has room. */
+/* The slot of `key`, or the free one where it would go. The table has space. */
 static inline size_t ct_table_slot_of(const struct ct_table *table, uint64_t key)
 {
 	size_t at = ct_table_home(table, key);

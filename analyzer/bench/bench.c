@@ -25,7 +25,7 @@ struct series_kind {
 	size_t run;
 };
 
-CT_SORT_BY(by_place, struct series_kind,
+CT_SORT_BY(by_kind, struct series_kind,
 	   strcmp(x->op, y->op) ?: CT_CMP(x->kind->ranks, y->kind->ranks)
 	   ?: CT_CMP(x->kind->bytes, y->kind->bytes) ?: strcmp(x->series, y->series)
 	   ?: CT_UP(run))
@@ -91,7 +91,7 @@ static int name_all(struct bench_work *work, const struct ct_bench_run *runs)
 				};
 		}
 	}
-	ct_sort(work->all, work->n, sizeof(*work->all), by_place);
+	ct_sort(work->all, work->n, sizeof(*work->all), by_kind);
 	return CT_OK;
 }
 

@@ -51,7 +51,8 @@ struct ct_bench_kind *ct_bench_samples_kind(struct ct_bench_samples *samples,
 
 /* ---- bursts ---- */
 
-/* size: calls that happen to follow one another are no benchmark: three of them have two iterations
+/* size: calls that happen to follow one another are not a benchmark: three of them have two
+ * iterations
  */
 #define LEAST_ITERATIONS 2u
 

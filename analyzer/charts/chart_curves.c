@@ -8,7 +8,7 @@
 #include "analyzer/charts/plot.h"
 #include "trace/status.h"
 
-/* size: ticks at most; two charts beside each other have room for half as many sizes */
+/* size: ticks at most; two charts beside each other have space for half as many sizes */
 #define SIZES 16u
 #define SIZES_OF_TWO 8u
 #define RATES 9u

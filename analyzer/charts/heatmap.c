@@ -104,7 +104,7 @@ int ct_heatmap_scale_log(const struct ct_heatmap_make *make)
 	struct ct_heatmap *p = make->heatmap;
 	double base = base_of(p), high, low = low_end(p, base, &high), span = log(high / low);
 	unsigned powers = high > 0 ? (unsigned)ceil(log2(high / low) / log2(base)) : 0;
-	/* every power, every other, every third: so many have room, and the largest value */
+	/* every power, every other, every third: so many fit, and the largest value */
 	unsigned step = (powers + CT_HEATMAP_MARKS - 3) / (CT_HEATMAP_MARKS - 2);
 
 	for (size_t i = 0; i < cells(p); i++) {
@@ -150,7 +150,7 @@ void ct_heatmap_scale_share(struct ct_heatmap *p, uint64_t whole)
 		mark(p, marks[i].at, marks[i].text);
 }
 
-static double place_of_ratio(double ratio)
+static double shade_of_ratio(double ratio)
 {
 	double x = fmax(-1, fmin(1, log(fmax(ratio, 1e-12)) / log(RATIO_LIMIT)));
 
@@ -167,12 +167,12 @@ void ct_heatmap_scale_ratio(struct ct_heatmap *p, const double *ratios)
 	};
 
 	for (size_t i = 0; i < cells(p); i++)
-		p->shades[i] = isnan(ratios[i]) ? NAN : (float)place_of_ratio(ratios[i]);
+		p->shades[i] = isnan(ratios[i]) ? NAN : (float)shade_of_ratio(ratios[i]);
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		mark(p, place_of_ratio(marks[i].ratio), marks[i].text);
+		mark(p, shade_of_ratio(marks[i].ratio), marks[i].text);
 }
 
-/* Values that are none have no place on the scale, but one in the legend. */
+/* Values that are none have no position on the scale, but one in the legend. */
 static void take_out(struct ct_heatmap *p)
 {
 	for (size_t i = 0; i < cells(p); i++) {
@@ -226,7 +226,7 @@ static int sum_up(const struct ct_heatmap_make *make)
 	if (!(p->shades[most] >= 0))
 		p->summary = p->has_unknown ? "No value is known." : "There is nothing to show.";
 	else if (p->ramp == CT_RAMP_RATIO && p->unit != CT_HEATMAP_RATIO &&
-		 p->shades[most] < (float)(place_of_ratio(WORTH_NAMING) - 1e-6))
+		 p->shades[most] < (float)(shade_of_ratio(WORTH_NAMING) - 1e-6))
 		p->summary = ct_arena_printf(make->memory, "No %s is far above the median.",
 					     p->rows.title);
 	else

@@ -2,7 +2,7 @@
 /* heatmap.h — a heatmap as plain values: rows and columns with their names, a cell for each pair,
  * its position on the color scale, and the texts that belong to it. Made from a report
  * (ct_heatmap_make), the only maker of what is drawn: the renderers of heatmap.h and report.html
- * only place and color it. Everything is in the arena that it was made in, or the report's. Pure.
+ * only position and color it. Everything is in the arena that it was made in, or the report's. Pure.
  */
 #ifndef CT_ANALYZER_CHARTS_HEATMAP_H
 #define CT_ANALYZER_CHARTS_HEATMAP_H
@@ -97,7 +97,8 @@ struct ct_heatmap {
 	const char *nothing; /* what that is: "no traffic" */
 	struct ct_tick marks[CT_HEATMAP_MARKS];
 	size_t n_marks;
-	const char **cell_names; /* by cell: who it is ("rank 5"); NULL: rows and columns say so */
+	const char **cell_names; /* by cell: which rank it is ("rank 5"); NULL: rows and columns say
+				    so */
 	const char *summary;	 /* the sentence above it */
 	const char *notes[CT_HEATMAP_NOTES]; /* sentences */
 	size_t n_notes;

@@ -24,7 +24,7 @@ int ct_heatmap_slowdown(const struct ct_heatmap_make *make);
 /* The host of a rank; NULL: not known. */
 const char *ct_heatmap_host_of(const struct ct_report *report, int rank);
 
-/* Room for names and cells, which are all NOTHING. 0, CT_EMPTY without rows or columns, CT_RANGE,
+/* Space for names and cells, which are all NOTHING. 0, CT_EMPTY without rows or columns, CT_RANGE,
  * CT_NOMEM. */
 int ct_heatmap_size(const struct ct_heatmap_make *make, size_t rows, size_t columns);
 
@@ -32,7 +32,7 @@ int ct_heatmap_size(const struct ct_heatmap_make *make, size_t rows, size_t colu
  */
 int ct_heatmap_name(struct ct_heatmap_axis *axis, size_t i, const char *name, const char *key);
 
-/* A sentence; NULL, and more than there is room for, are left out. */
+/* A sentence; NULL, and more than there is space for, are left out. */
 void ct_heatmap_note(struct ct_heatmap *heatmap, const char *text);
 
 /* Shades and marks. Logarithmic from the smallest value to the largest, a factor of ten at least. 0

@@ -88,7 +88,7 @@ static int name_axes(const struct ct_heatmap_make *make, const struct grid *grid
 	return st;
 }
 
-/* Values, ratios for the scale, and who each cell is. */
+/* Values, ratios for the scale, and which rank each cell is. */
 static int put_cells(const struct ct_heatmap_make *make, struct grid *grid, double *ratios)
 {
 	const struct ct_report_whatif *w = &make->report->whatif;

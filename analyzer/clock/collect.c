@@ -53,7 +53,7 @@ static int kind_of(const struct ct_instance *i, enum ct_clock_kind *kind)
 	}
 }
 
-/* Who has the part that is not the others': the root, the sender. */
+/* The member that has the part that is not the others': the root, the sender. */
 static int is_one(const struct ct_instance *i, const struct ct_member *m)
 {
 	return i->src >= 0 ? m->index == 0 : m->root >= 0 && (uint32_t)m->root == m->index;

@@ -32,8 +32,8 @@ struct ct_couple_line {
 	unsigned n, rejected;
 };
 
-/* Fit n samples, 1 to CT_COUPLE_MAX; sorts them by x and marks the rejected. `scratch` has room for
- * n. */
+/* Fit n samples, 1 to CT_COUPLE_MAX; sorts them by x and marks the rejected. `scratch` has space
+ * for n. */
 void ct_couple_fit(struct ct_couple_sample *samples, unsigned n, double *scratch,
 		   struct ct_couple_line *line);
 

@@ -236,7 +236,7 @@ static int close_window(struct ct_clock_edge *e)
 	return keep_fit(e, &line);
 }
 
-/* Its place in the table; kinds beyond its size share the last one. */
+/* Its index in the table; kinds beyond its size share the last one. */
 static uint16_t stratum_of(struct ct_clock_edge *e, uint64_t key)
 {
 	uint16_t i = 0;

@@ -119,7 +119,7 @@ static int note_self(struct ct_clock_points *p, const struct ct_clock_part *part
 
 /* ---- edges ---- */
 
-/* NULL: no room, or (*failed) no memory. */
+/* NULL: no space, or (*failed) no memory. */
 static struct ct_clock_edge *edge_of(struct ct_clock_points *p, const struct ct_clock_part *a,
 				     const struct ct_clock_part *b, int *failed)
 {
@@ -188,7 +188,7 @@ static int relate(struct ct_clock_points *p, const struct ct_clock_event *e,
 		st = cause(edge, a, b) ?: cause(edge, b, a);
 		return st == CT_OK && !e->no_ends ? couple(edge, e, a, b) : st;
 	}
-	/* Only `one`, and who is not, say something of each other. */
+	/* Only `one` and the others say something of each other. */
 	if (a->has_one == (e->kind == CT_CLOCK_FROM_ONE))
 		return cause(edge, a, b);
 	return cause(edge, b, a);

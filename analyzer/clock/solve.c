@@ -161,7 +161,7 @@ static int fill_hosts(struct ct_clocks *c, const struct ct_clock_points *p,
 		const struct ct_relation *r = &relations[e];
 
 		note_conflicts(c, r);
-		/* who is met, but never both ways */
+		/* one that is met, but never both ways */
 		for (int end = 0; end < 2; end++) {
 			if (!nodes[r->hosts[end]].reached && nodes[r->hosts[!end]].reached)
 				c->hosts[r->hosts[end]].quality = CT_CLOCK_INCOMPLETE;

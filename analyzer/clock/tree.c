@@ -41,7 +41,7 @@ static int is_better(int failed, double err, const struct ct_tree_node *than)
 	       (failed == than->failed && err < than->err);
 }
 
-/* Who is nearest among those that are reached and not settled. */
+/* The nearest among those that are reached and not settled. */
 static uint32_t nearest(const struct ct_tree_node *nodes, const uint8_t *settled, uint32_t n_hosts)
 {
 	uint32_t best = NONE;

@@ -19,7 +19,7 @@ struct ct_tree_node {
 	uint32_t order; /* parents come before their children */
 };
 
-/* nodes[n_hosts] are filled. Relations that are INCOMPLETE are no way at all. 0 or CT_NOMEM. */
+/* nodes[n_hosts] are filled. Relations that are INCOMPLETE are not a way at all. 0 or CT_NOMEM. */
 int ct_tree(const struct ct_relation *relations, uint32_t n, uint32_t reference,
 	    struct ct_tree_node *nodes, uint32_t n_hosts);
 

@@ -12,7 +12,7 @@
  * nothing. 0 or CT_NOMEM. */
 int ct_environment_fill(const struct ct_model *model, struct ct_report *report);
 
-/* Adds to report->invisible, which has room for ct_environment_unseen() more. 0 or CT_NOMEM. */
+/* Adds to report->invisible, which has space for ct_environment_unseen() more. 0 or CT_NOMEM. */
 size_t ct_environment_unseen(const struct ct_model *model);
 int ct_environment_fill_unseen(const struct ct_model *model, struct ct_report *report);
 

@@ -26,7 +26,7 @@ static uint32_t expected(const struct ct_gather *g)
 	for (uint32_t c = 0; c < g->n_comms; c++) {
 		const struct ct_comm *comm = g->comms[c];
 
-		/* a few that claim to be a million are no reason to believe in a million */
+		/* a few that claim to be a million are not a reason to believe in a million */
 		if (comm->nranks > n && comm->nranks <= 4096 + 64 * comm->n_known)
 			n = comm->nranks;
 	}

@@ -9,7 +9,7 @@
 #include "trace/call_name.h"
 #include "trace/ops.h"
 
-/* size: operations kept before a difference: they explain it. No second reading takes place for
+/* size: operations kept before a difference: they explain it. There is no second reading for
  * fewer than LEAST_BEFORE. */
 #define BEFORE CT_ORDER_BEFORE
 #define LEAST_BEFORE 4u

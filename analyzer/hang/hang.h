@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hang.h — from a run to the verdict on a hang: collect (hang/collect.h), then diagnose
  * (hang/diagnose.h), and a verdict on ranks that died though none waits for them. The entry point
- * of this room. One thread. */
+ * of this folder. One thread. */
 #ifndef CT_ANALYZER_HANG_HANG_H
 #define CT_ANALYZER_HANG_HANG_H
 

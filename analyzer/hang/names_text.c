@@ -24,7 +24,7 @@ const char *ct_hang_ranks_text(struct ct_arena *a, const int *ranks, uint32_t n)
 
 		while (end + 1 < n && ranks[end + 1] == ranks[end] + 1)
 			end++;
-		if (end == done + 1) /* two ranks are no range */
+		if (end == done + 1) /* two ranks are not a range */
 			end = done;
 		text = end > done ? ct_arena_printf(a, "%s%s%d-%d", text, before, ranks[done],
 						    ranks[end])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A start event fires when the stream reaches a kernel, although the kernel may have no room to
+/* A start event fires when the stream reaches a kernel, although the kernel may have no SMs to
  * run. So ops of different communicators that all their ranks have started can wait for each other,
  * if ranks issued them in different order. */
 #include "analyzer/base/table.h"

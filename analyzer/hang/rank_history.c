@@ -6,7 +6,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* Room for one more; NULL: out of memory. */
+/* Space for one more; NULL: out of memory. */
 static struct ct_history_op *room(struct ct_history_op **all, uint32_t n, uint32_t *cap)
 {
 	if (n == *cap) {

@@ -48,7 +48,7 @@ int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums
 void ct_hang_order_before(struct ct_hang_order *order, const struct ct_hang_before *before);
 
 /* The operations of a communicator, from .. to - 1, that a second reading
- * keeps. It takes place if any from `least` on is not kept. */
+ * keeps. It is done if any from `least` on is not kept. */
 struct ct_hang_want {
 	uint64_t from, to, least;
 };

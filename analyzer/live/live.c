@@ -59,7 +59,7 @@ void ct_live_close(struct ct_live *live)
 	free(live);
 }
 
-/* ---- what this room observes itself ---- */
+/* ---- what this folder observes itself ---- */
 
 static int past_of(struct ct_live *live, uint32_t slot, struct ct_live_past **out)
 {
@@ -112,7 +112,7 @@ static void count_error(struct ct_live *live, unsigned backend, int code)
 			return;
 		}
 	}
-	/* the last places are for the rest of each library */
+	/* the last entries are for the rest of each library */
 	if (live->n_errors + CT_BACKEND_IMPORT >= CT_LIVE_ERRORS)
 		code = CT_LIVE_OTHER_CODES;
 	if (live->n_errors < CT_LIVE_ERRORS)

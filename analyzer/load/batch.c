@@ -65,7 +65,7 @@ void ct_batch_clear(struct ct_batch *batch)
 	batch->launch = NULL;
 }
 
-/* The next page that has room; pages behind the one that is being filled are empty. */
+/* The next page that has space; pages behind the one that is being filled are empty. */
 static struct ct_batch_page *page_for(struct ct_batch *batch, size_t size)
 {
 	struct ct_batch_page **at = batch->at ? &batch->at : &batch->first, *page;
@@ -83,7 +83,7 @@ static struct ct_batch_page *page_for(struct ct_batch *batch, size_t size)
 	return batch->at = *at;
 }
 
-/* Room for an event, not zeroed; NULL: out of memory. */
+/* Space for an event, not zeroed; NULL: out of memory. */
 static void *add(struct ct_batch *batch, enum batch_kind kind, size_t bytes)
 {
 	size_t size = (sizeof(struct ct_batch_event) + bytes + 15) & ~(size_t)15;

@@ -48,7 +48,7 @@ struct ct_joined_op {
 	int rank;	     /* global rank of the caller, -1 unknown; a process may have several */
 	uint32_t launch_ops; /* ops that share its launch, which has one span; 0: launch not on
 				record */
-	uint32_t launch_at;  /* its place among them, by entry */
+	uint32_t launch_at;  /* its index among them, by entry */
 	const char *algo, *proto; /* as NCCL's profiler reports; NULL unknown */
 	uint8_t channels, warps;  /* 0 unknown */
 	uint64_t submit_ns;  /* when another thread had asked for it; 0 unknown, or none had ... */

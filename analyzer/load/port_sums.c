@@ -111,7 +111,7 @@ static int is_data(unsigned id)
 	return ct_port_counters[id].class == CT_PORT_RX || ct_port_counters[id].class == CT_PORT_TX;
 }
 
-/* Some drivers count data in a second place; where the first one is there, that one counts. */
+/* Some drivers count data in a second counter; where the first one is there, that one counts. */
 static int is_second(const struct port_interval *i, unsigned at, unsigned id)
 {
 	return id >= CT_PORT_COUNTER_hw_rx_bytes &&

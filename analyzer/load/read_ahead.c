@@ -197,7 +197,7 @@ int ct_ahead_open(struct ct_ahead *ahead, const struct ct_run *run, size_t index
 	return st;
 }
 
-/* The room is free again, the load the caller's. */
+/* The space is free again, the load the caller's. */
 static void leave_room(struct ct_ahead_load *load)
 {
 	struct ct_ahead *ahead = load->ahead;

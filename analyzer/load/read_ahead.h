@@ -27,7 +27,7 @@ void ct_ahead_close(struct ct_ahead_load *load);
 /* Would a load that asks get a batch? */
 int ct_ahead_has_room(const struct ct_ahead *ahead);
 
-/* Its next block will be wanted. Nothing happens if it was asked for, or there is no room. */
+/* Its next block will be wanted. Nothing happens if it was asked for, or there is no space. */
 void ct_ahead_ask(struct ct_ahead_load *load);
 int ct_ahead_is_asked(const struct ct_ahead_load *load);
 

@@ -58,7 +58,7 @@ static int take_frames(struct ct_stack_list *list, struct ct_stack *stack, const
 	return CT_OK;
 }
 
-static int is_same_place(const struct ct_stack *a, const struct ct_stack *b)
+static int is_same_stack(const struct ct_stack *a, const struct ct_stack *b)
 {
 	if (a->n != b->n || (a->rec.flags | b->rec.flags) & (CT_STACK_RUNNING | CT_STACK_MOVED))
 		return 0;
@@ -77,7 +77,7 @@ static void compare(struct ct_stack *now, const struct ct_stack *before)
 	if (before->rec.since_ns != now->rec.since_ns)
 		return;
 	now->before_ns = before->rec.taken_ns;
-	now->is_same = is_same_place(now, before);
+	now->is_same = is_same_stack(now, before);
 	now->cpu_since_ns = cpu && cpu_before && cpu >= cpu_before ? cpu - cpu_before : UINT64_MAX;
 }
 

@@ -28,8 +28,8 @@ struct ct_stack {
 	struct ct_stack_rec rec;     /* `thread` is printable and ends in NUL */
 	struct ct_stack_line *lines; /* innermost first: native ones, then Python's */
 	uint32_t n;
-	/* The look before at the same standstill: 0 there was none. Then has the thread been at the
-	 * same place, and how much CPU time has it used since? */
+	/* The look before at the same standstill: 0 there was none. Then has the thread been in the
+	 * same frames, and how much CPU time has it used since? */
 	uint64_t before_ns;
 	int is_same;
 	uint64_t cpu_since_ns; /* UINT64_MAX: not known */

@@ -150,7 +150,7 @@ static int is_believable(const struct ct_comm *comm)
 }
 
 /* If there are too many: one that differs only in its site, whose site is then unknown; or none. */
-static uint32_t place_without_site(struct ct_order_more *more, const struct ct_member *m)
+static uint32_t slot_without_site(struct ct_order_more *more, const struct ct_member *m)
 {
 	for (uint32_t c = 0; c < CT_ORDER_CALLS; c++) {
 		struct ct_order_call call = more->calls[c];
@@ -186,7 +186,7 @@ static int fill_mixed(struct ct_order_row *row, const struct ct_instance *i)
 		while (c < more->n_calls && !same_as(&more->calls[c], member))
 			c++;
 		if (c == CT_ORDER_CALLS)
-			c = place_without_site(more, member);
+			c = slot_without_site(more, member);
 		else if (c == more->n_calls)
 			more->calls[more->n_calls++] = ct_order_call_of(member);
 		more->who[member->index] = (uint8_t)(c + 1);

@@ -94,7 +94,7 @@ enum ct_mismatch_field ct_order_message_differ(unsigned backend, const struct ct
 		return backend == CT_BACKEND_NCCL && ct_dtypes_differ(send->dtype, recv->dtype)
 			       ? CT_MISMATCH_DTYPE
 			       : CT_MISMATCH_NONE;
-	/* An MPI receive states the room in its buffer. */
+	/* An MPI receive states the space in its buffer. */
 	if (backend == CT_BACKEND_MPI && send->bytes < recv->bytes)
 		return CT_MISMATCH_NONE;
 	return in_size(send, recv);

@@ -2,7 +2,7 @@
 /* order_call.h — one call of a member, reduced to what other members can contradict; the field in
  * which two calls differ, and the call of the majority.
  *
- * The only place where calls are compared: the report fills the struct from members of instances,
+ * The only code that compares calls: the report fills the struct from members of instances,
  * hang/ from the last operations of a rank. An unknown field contradicts nothing. Pure functions;
  * any thread. */
 #ifndef CT_ANALYZER_ORDER_ORDER_CALL_H

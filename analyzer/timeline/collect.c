@@ -12,7 +12,7 @@
 /* A time of the process's host as ns since the run began. */
 static uint64_t time_of(const struct ct_drawn *d, uint64_t mono_ns)
 {
-	return ct_timeline_index_at(d->tl_index, d->place->host, mono_ns);
+	return ct_timeline_index_at(d->tl_index, d->seen->host, mono_ns);
 }
 
 static int on_comm(void *arg, struct ct_load_comm *comm)
@@ -154,7 +154,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 
 	if (j->launch_at == 0)
 		begin_launch(d, op);
-	ct_timeline_index_interval(d->tl_index, d->place->host, op, &begin, &end);
+	ct_timeline_index_interval(d->tl_index, d->seen->host, op, &begin, &end);
 	if (!ct_timeline_index_inside(d->tl_index, begin, end) ||
 	    !d->tl_index->slots[ct_timeline_index_slot(d->tl_index, d->process, local)].drawn)
 		return CT_OK;
@@ -207,7 +207,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 									   rec->nranks);
 	struct ct_drawn_call *c;
 
-	if (!d->tl_index->slots[d->place->slot].drawn)
+	if (!d->tl_index->slots[d->seen->slot].drawn)
 		return CT_OK;
 	if (!ct_timeline_index_inside(d->tl_index, enter, leave)) {
 		/* It had begun, which alone could have meant that it never ended. */
@@ -251,7 +251,7 @@ int ct_collect(struct ct_timeline_index *tl_index, const struct ct_run *run, uin
 	*d = (struct ct_drawn){ .tl_index = tl_index,
 				.process = process,
 				.info = &run->processes[process],
-				.place = &tl_index->processes[process] };
+				.seen = &tl_index->processes[process] };
 	st = ct_load_open(run, process, &sink, names, &load, err);
 	if (st != CT_OK)
 		return st;

@@ -64,7 +64,7 @@ struct ct_drawn_call {
 struct ct_drawn {
 	struct ct_timeline_index *tl_index;
 	const struct ct_process_info *info;
-	const struct ct_timeline_index_process *place;
+	const struct ct_timeline_index_process *seen;
 	struct ct_drawn_comm *comms;
 	struct ct_drawn_op *ops;
 	struct ct_drawn_work *works;

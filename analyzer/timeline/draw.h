@@ -12,7 +12,7 @@
 /* A rank that a finding names. */
 struct ct_named {
 	int rank;
-	uint32_t finding; /* place in pen->findings */
+	uint32_t finding; /* index in pen->findings */
 };
 
 /* So many verdicts are drawn: those that most ranks wait for. */
@@ -61,7 +61,7 @@ enum ct_draw_order {
 /* track->id is set. 0, or what the sink returned. */
 int ct_pen_track(struct ct_pen *pen, struct ct_timeline_track *track);
 /* With these arguments (NULL: none). CT_NOMEM also where a text of it, or of anything before it,
- * found no room. */
+ * found no space. */
 int ct_pen_slice(struct ct_pen *pen, struct ct_timeline_slice *slice, const struct ct_args *args);
 int ct_pen_counter(struct ct_pen *pen, uint32_t track, uint64_t at_ns, double gbps);
 

@@ -97,7 +97,7 @@ static int draw_rank(struct ct_drawing *x, uint32_t parent)
 	if (!x->group) {
 		const struct ct_draw_rank own = { .slot = slot,
 						  .pid = x->d->info->id.pid,
-						  .host = x->d->place->host,
+						  .host = x->d->seen->host,
 						  .gpu = x->gpu };
 
 		st = ct_draw_rank(x->pen, &own, parent, &x->group);

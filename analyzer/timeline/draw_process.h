@@ -21,7 +21,7 @@ struct ct_drawing {
 	uint32_t group;			   /* track */
 	int64_t gpu;			   /* of its work; -1 none, -2 several */
 	char pid[24];			   /* "pid 123 " where the rank has several processes */
-	struct ct_lane_item *items;	   /* room for all ops and calls, and for all works */
+	struct ct_lane_item *items;	   /* space for all ops and calls, and for all works */
 	struct ct_bandwidth_level *levels; /* one a work at most */
 	uint32_t n_levels;
 };

@@ -24,7 +24,7 @@ struct tour {
 	uint32_t outer_of; /* ... its number + 1 */
 };
 
-static int by_place(const void *a, const void *b, void *arg)
+static int by_rank(const void *a, const void *b, void *arg)
 {
 	const struct ct_timeline_index *tl_index = arg;
 	const struct stop *x = a, *y = b;
@@ -55,7 +55,7 @@ static int plan(struct tour *tour)
 		if (process->drawn)
 			tour->stops[tour->n++] = (struct stop){ p, process->slot, process->host };
 	}
-	qsort_r(tour->stops, tour->n, sizeof(*tour->stops), by_place, tl_index);
+	qsort_r(tour->stops, tour->n, sizeof(*tour->stops), by_rank, tl_index);
 	return CT_OK;
 }
 

@@ -19,7 +19,7 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
 void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args,
 		    struct ct_timeline_slice *slice, enum ct_op_state state)
 {
-	uint64_t sign_ns = x->d->place->sign_ns;
+	uint64_t sign_ns = x->d->seen->sign_ns;
 
 	if (slice->end_ns != CT_TIMELINE_OPEN)
 		return;

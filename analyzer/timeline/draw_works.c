@@ -15,7 +15,7 @@ struct judged {
 	uint64_t wait_ns;
 	uint64_t hash;		  /* equal on all ranks; 0: it is not an instance */
 	struct ct_blamed *blamed; /* NULL: it is in no finding */
-	struct ct_victim *victim; /* NULL: the rank is not one who waited longest */
+	struct ct_victim *victim; /* NULL: the rank is not one that waited longest */
 	int is_last;		  /* it is the one that the others waited for */
 };
 
@@ -130,7 +130,7 @@ static uint64_t arrow_from(const struct judged *j, const struct ct_timeline_slic
 	return ct_costly_arrow(j->blamed, j->victim);
 }
 
-/* Those that end at the one who was waited for. */
+/* Those that end at the one that was waited for. */
 static uint8_t arrows_to(const struct judged *j, uint64_t *ends)
 {
 	if (!j->is_last)

@@ -202,7 +202,7 @@ static void show(struct ct_pen *pen, const struct ct_timeline *timeline)
 	}
 }
 
-/* Arrows from those who waited count where they have both ends. */
+/* Arrows from ranks that waited count where they have both ends. */
 static void count_blame(struct ct_pen *pen)
 {
 	const struct ct_costly *costly = &pen->tl_index->costly;

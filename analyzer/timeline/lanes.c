@@ -64,7 +64,7 @@ static int fits(struct lane *lane, struct ct_lane_item *item, int nest)
 int64_t ct_lanes_lay(struct ct_lane_item *items, uint32_t n, int nest, uint32_t *n_lanes)
 {
 	struct lane *lanes = NULL;
-	uint32_t used = 0, cap = 0, placed = 0;
+	uint32_t used = 0, cap = 0, kept = 0;
 
 	ct_sort(items, n, sizeof(*items), by_begin);
 	for (uint32_t i = 0; i < n; i++) {
@@ -84,11 +84,11 @@ int64_t ct_lanes_lay(struct ct_lane_item *items, uint32_t n, int nest, uint32_t 
 			fits(&lanes[l], &item, nest);
 		}
 		item.lane = l;
-		item.order = placed;
-		items[placed++] = item;
+		item.order = kept;
+		items[kept++] = item;
 	}
-	ct_sort(items, placed, sizeof(*items), by_lane);
+	ct_sort(items, kept, sizeof(*items), by_lane);
 	*n_lanes = used;
 	free(lanes);
-	return placed;
+	return kept;
 }

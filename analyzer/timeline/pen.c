@@ -35,13 +35,13 @@ int ct_pen_lanes(struct ct_pen *pen, const struct ct_draw_lanes *lanes, struct c
 		.kind = CT_TRACK_SLICES,
 	};
 	uint32_t n_lanes, lane = UINT32_MAX;
-	int64_t placed = ct_lanes_lay(items, n, lanes->nest, &n_lanes);
-	int st = placed < 0 ? CT_NOMEM : CT_OK;
+	int64_t kept = ct_lanes_lay(items, n, lanes->nest, &n_lanes);
+	int st = kept < 0 ? CT_NOMEM : CT_OK;
 
 	track.merged = n_lanes > 1;
-	if (placed >= 0)
-		pen->result->not_drawn += n - (uint64_t)placed;
-	for (int64_t i = 0; i < placed && st == CT_OK; i++) {
+	if (kept >= 0)
+		pen->result->not_drawn += n - (uint64_t)kept;
+	for (int64_t i = 0; i < kept && st == CT_OK; i++) {
 		if (items[i].lane != lane) {
 			lane = items[i].lane;
 			st = ct_pen_track(pen, &track);
@@ -55,7 +55,7 @@ static struct ct_timeline_arg *next(struct ct_args *args, enum ct_timeline_key k
 				    enum ct_timeline_type type)
 {
 	static struct ct_timeline_arg
-		nowhere; /* more than there is room for is a mistake in the caller */
+		nowhere; /* more than there is space for is a mistake in the caller */
 	struct ct_timeline_arg *arg = args->n < CT_TIMELINE_ARGS ? &args->all[args->n++] : &nowhere;
 
 	*arg = (struct ct_timeline_arg){ .key = (uint8_t)key, .type = (uint8_t)type };

@@ -2,7 +2,7 @@
 /* stall_track.h — when ranks waited for communication: the content of their own tracks.
  *
  * Bounded: when there are more than a limit, stalls of a rank that begin in the same cell of time
- * are put together, in cells whose width doubles until there is room. Their lengths are kept, what
+ * are put together, in cells whose width doubles until there is space. Their lengths are kept, what
  * lay between them is not. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_STALL_TRACK_H
 #define CT_ANALYZER_TIMELINE_STALL_TRACK_H

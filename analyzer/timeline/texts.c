@@ -83,7 +83,7 @@ static void frame_of(struct ct_texts *texts, const char *whose, const char *site
 		function = colon + 1 + digits;
 		function += *function == ' ';
 	}
-	/* Without a function, the place is used instead: a frame without a name is not shown. */
+	/* Without a function, the call site is used instead: a frame without a name is not shown. */
 	if (!*function)
 		function = site;
 	snprintf(text, sizeof(text), "%s%s%.*s", whose ? whose : "", whose ? ": " : "",

@@ -44,7 +44,7 @@ struct ct_timeline_frame {
 void ct_frame_of(struct ct_texts *texts, const char *whose, const char *site,
 		 struct ct_timeline_frame *frame);
 
-/* All of them, the outermost first; `frames` has room for CT_TIMELINE_FRAMES. Returns how many
+/* All of them, the outermost first; `frames` has space for CT_TIMELINE_FRAMES. Returns how many
  * there are. */
 uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_timeline_frame *frames);
 

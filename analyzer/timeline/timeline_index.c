@@ -157,8 +157,8 @@ static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_e
 }
 
 /* From the first arrival to the last completion, on the clock of one host. Members on other hosts
- * count by what they took: in an operation that ends everywhere at once, who took longest came
- * first. */
+ * count by what they took: in an operation that ends everywhere at once, the one that took
+ * longest came first. */
 static void set_extent(const struct ct_model *model, const struct ct_instance *i,
 		       struct ct_cached_extent *extent)
 {
@@ -242,7 +242,7 @@ static int on_end(void *arg, struct ct_stream *stream)
 	struct ct_timeline_index *tl_index = arg;
 	int st = take_clocks(tl_index, &stream->model);
 
-	return st == CT_OK ? ct_timeline_index_places(tl_index, &stream->model) : st;
+	return st == CT_OK ? ct_timeline_index_ranks(tl_index, &stream->model) : st;
 }
 
 /* ---- of findings ---- */
@@ -311,7 +311,7 @@ static const struct ct_observer observes = {
 	.op = on_op, .host = on_host, .instance = on_instance, .end = on_end
 };
 
-/* Room for what is to be seen. 0 or CT_NOMEM. */
+/* Space for what is to be seen. 0 or CT_NOMEM. */
 static int prepare(struct ct_timeline_index *tl_index, const struct ct_timeline_options *options)
 {
 	*tl_index = (struct ct_timeline_index){ .options = options };

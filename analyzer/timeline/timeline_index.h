@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_index.h — the first reading of a run, through the eyes of an analysis: who is there,
- * which communicators, what the instances came to, and how much there is to draw. All that the
- * second reading leans on. One thread. */
+/* timeline_index.h — the first reading of a run, through the eyes of an analysis: which ranks are
+ * there, which communicators, what the instances came to, and how much there is to draw. All that
+ * the second reading leans on. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_TIMELINE_INDEX_H
 #define CT_ANALYZER_TIMELINE_TIMELINE_INDEX_H
 
@@ -89,8 +89,8 @@ void ct_timeline_index_fini(struct ct_timeline_index *tl_index);
 /* What is drawn: the selected ranks, from from_ns to the selection's end. */
 void ct_timeline_index_show(struct ct_timeline_index *tl_index, uint64_t from_ns);
 
-/* Who was seen; for when all is read. 0 or CT_NOMEM. */
-int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct_model *model);
+/* Which ranks, hosts and communicators were seen; for when all is read. 0 or CT_NOMEM. */
+int ct_timeline_index_ranks(struct ct_timeline_index *tl_index, const struct ct_model *model);
 
 /* Of the operations that took longest, how many are kept for an overview. */
 static inline uint32_t ct_timeline_index_timed(const struct ct_timeline_options *options)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top_ops.h — the operations that cost most: those that took all ranks together longest, and those
- * in which ranks waited longest for one of them, with who did. Bounded; one thread. */
+ * in which ranks waited longest for one of them, with those ranks. Bounded; one thread. */
 #ifndef CT_ANALYZER_TIMELINE_TOP_OPS_H
 #define CT_ANALYZER_TIMELINE_TOP_OPS_H
 
 #include "analyzer/model/report.h"
 #include "analyzer/timeline/instance_cache.h"
 
-/* Those who waited longest for one operation. */
+/* The ranks that waited longest for one operation. */
 #define CT_COSTLY_VICTIMS 16u
 /* Operations that are kept with them, and those that a finding flags. */
 #define CT_COSTLY_BLAMED 1024u
@@ -31,7 +31,7 @@ struct ct_blamed {
 	int drawn;
 	uint32_t n_victims;
 	struct ct_victim
-		victims[CT_COSTLY_VICTIMS]; /* who waited longest first; all came before at_ns */
+		victims[CT_COSTLY_VICTIMS]; /* the longest wait first; all came before at_ns */
 };
 
 struct ct_timed {
@@ -63,7 +63,7 @@ int ct_costly_add(struct ct_costly *costly, const struct ct_instance *instance,
 /* Only those that have a finding remain, and can be found. 0 or CT_NOMEM. */
 int ct_costly_close(struct ct_costly *costly);
 
-/* The flagged operation that the member took part in; NULL: none. *victim NULL: it is not one who
+/* The flagged operation that the member took part in; NULL: none. *victim NULL: it is not one that
  * waited longest. */
 struct ct_blamed *ct_costly_find(const struct ct_costly *costly, const struct ct_cached_key *member,
 				 struct ct_victim **victim);

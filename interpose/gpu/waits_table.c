@@ -140,8 +140,8 @@ static struct waits_stream *enter_stream(const struct ct_waits_key *key)
 	return NULL;
 }
 
-/* With `adding` held, so that no other thread takes the space. Its lock: a thread may still have
- * the stream that was there. */
+/* With `adding` held, so that no other thread takes the free slot. Its lock: a thread may still
+ * have the stream that was there. */
 static void add_stream(struct waits_stream *s, const struct ct_waits_key *key)
 {
 	if (!enter(&s->lock))
@@ -232,7 +232,7 @@ static struct waits_event *get_event(uintptr_t handle)
 			atomic_store_explicit(&e->handle, handle, memory_order_relaxed);
 		if (!had || had == LEFT || had == handle)
 			return e;
-		/* another thread took the space for its event */
+		/* another thread took the slot for its event */
 		leave(&e->lock);
 	}
 	lose();

@@ -10,7 +10,7 @@ struct string_layout {
 	int is_ascii;
 };
 
-/* State: how it is interned, then kind (3 bits), compact, ascii. Builds differ in the space of the
+/* State: how it is interned, then kind (3 bits), compact, ascii. Builds differ in the width of the
  * first. At a wrong offset there is no kind. */
 static int shape_of(uint32_t state, struct string_layout *shape)
 {

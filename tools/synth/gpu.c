@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c — spans in which a GPU is stalled, or has no space for communication; and the length of a
+/* gpu.c — spans in which a GPU is stalled, or has no SMs for communication; and the length of a
  * union of spans. */
 #include <string.h>
 

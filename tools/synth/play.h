@@ -66,7 +66,7 @@ struct ct_play_launch {
 	uint32_t id, n_ops;
 	uint64_t issued_ns;
 	uint64_t reached_ns; /* by the stream; 0: not yet, where it never ended */
-	uint64_t start_ns;   /* of the kernel: later if the GPU had no space */
+	uint64_t start_ns;   /* of the kernel: later if the GPU had no free SMs */
 	uint64_t end_ns;     /* 0: never */
 	uint64_t wait_ns;    /* from reached_ns on, for others to come */
 	const struct ct_workload_op *first;

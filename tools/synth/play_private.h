@@ -97,7 +97,7 @@ struct span {
 	uint64_t begin_ns, end_ns;
 };
 
-/* Spans of a GPU that is stalled, or has no space; in the order of their beginnings. */
+/* Spans of a GPU that is stalled, or has no free SMs; in the order of their beginnings. */
 #define SPANS 64u
 struct spans {
 	struct span at[SPANS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* truth.h — inside the space: what an analyzer should find in a run. */
+/* truth.h — inside the folder: what an analyzer should find in a run. */
 #ifndef CT_TOOLS_SYNTH_TRUTH_H
 #define CT_TOOLS_SYNTH_TRUTH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.h — inside the space: one step of one rank as a list of actions, and the gestures that a
+/* step.h — inside the folder: one step of one rank as a list of actions, and the gestures that a
  * framework's process groups are made of. Emitters (ddp.c ...) append; without memory they set
  * `failed`, and later calls have no effect.
  */

@@ -129,7 +129,7 @@ static void kernel_inversion(struct loom *l)
 		const struct ct_workload_op op = pair_op(l, comm, CT_OP_AllReduce, -1, 1 << 14,
 							 2 + (uint32_t)(k ^ second));
 
-		/* The first one has taken the space before the second one comes. */
+		/* The first one has taken the SMs before the second one comes. */
 		if (k == 1)
 			put(l, CT_ACTION_HOST, CT_STREAM_COMPUTE)->ns = as_ns(50);
 		put_op(l, stream, &op);

@@ -99,9 +99,9 @@ enum ct_action_kind {
 	CT_ACTION_FAIL,	      /* `comm` gets an asynchronous error */
 	CT_ACTION_HANG,	      /* the transport of `comm` hangs from its next op on */
 	CT_ACTION_LINGER,     /* the next kernel of `comm` never ends on this rank */
-	CT_ACTION_CROWD,      /* from now on the GPU has space for one communication kernel only */
+	CT_ACTION_CROWD,      /* from now on the GPU has SMs for one communication kernel only */
 	CT_ACTION_STALL_CALL, /* the next call of fault->call never returns */
-	CT_ACTION_STARVE,     /* the GPU has no space for communication kernels for ns */
+	CT_ACTION_STARVE,     /* the GPU has no SMs for communication kernels for ns */
 	CT_ACTION_PAUSE_GPU,  /* the GPU is stalled for ns */
 	CT_ACTION_LOCK,	      /* a thread holds the driver's lock for ns */
 	CT_ACTION_HANG_DISK,  /* files of the process take no data for ns */

@@ -46,7 +46,7 @@ SIM_EXPORT void simNcclHang(ncclComm_t comm);
  * never ends itself. */
 SIM_EXPORT void simNcclLinger(ncclComm_t comm);
 
-/* From now on, devices of this process have space for one kernel of a communicator at a time:
+/* From now on, devices of this process have SMs for one kernel of a communicator at a time:
  * others wait, although their streams have reached them. */
 SIM_EXPORT void simNcclOneAtATime(void);
 

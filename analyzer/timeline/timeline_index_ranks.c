@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reading found: who is there, on which host, with which GPU, in which communicators. */
+/* What a reading found: which ranks, on which host, with which GPU, in which communicators. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,7 +207,7 @@ static int take_comm(struct ct_timeline_index *tl_index, const struct ct_comm *c
 				      : ct_table_put(&tl_index->comm_by_id, kept->id, kept);
 }
 
-int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct_model *model)
+int ct_timeline_index_ranks(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	int st = take_slots(tl_index, model);
 
