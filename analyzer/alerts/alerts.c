@@ -400,7 +400,7 @@ static void judge_straggler(struct taking *t)
 		struct subject *subject;
 		struct firing *firing;
 
-		if (!names_slow_ranks(f) || f->time_lost_pct_of_run < limit)
+		if (!names_slow_ranks(f) || f->time_lost_pct < limit)
 			continue;
 		subject = subject_of(t, CT_ALERT_STRAGGLER, ranks_key(f));
 		firing = of_key(t, &t->alerts->slow_ranks, ranks_key(f), sizeof(*firing));
@@ -410,7 +410,7 @@ static void judge_straggler(struct taking *t)
 		alert.n_ranks = f->n_ranks;
 		alert.hosts = f->hosts;
 		alert.n_hosts = f->n_hosts;
-		alert.value = f->time_lost_pct_of_run;
+		alert.value = f->time_lost_pct;
 		alert.text = ct_arena_printf(t->memory, "%s: %s (confidence %s)",
 					     ct_finding_title(f->kind), f->headline,
 					     ct_confidence_name(f->confidence));

@@ -6,12 +6,26 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 void ct_union_fini(struct ct_union *u)
 {
 	free(u->parts);
 	*u = (struct ct_union){ 0 };
+}
+
+double ct_union_part(const struct ct_union *u, uint64_t begin, uint64_t end)
+{
+	double all = 0, within = 0;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		uint64_t from = ct_max(u->parts[i].begin, begin), to = ct_min(u->parts[i].end, end);
+
+		all += (double)(u->parts[i].end - u->parts[i].begin);
+		within += to > from ? (double)(to - from) : 0;
+	}
+	return all > 0 ? within / all : 1;
 }
 
 void ct_union_close(struct ct_union *u)

@@ -27,6 +27,9 @@ struct ct_union {
 
 void ct_union_fini(struct ct_union *u);
 
+/* The fraction of `total` that lies in [begin, end), by the intervals that are kept; 1: none are. */
+double ct_union_part(const struct ct_union *u, uint64_t begin, uint64_t end);
+
 /* No more comes: `total` stays, the memory goes. */
 void ct_union_close(struct ct_union *u);
 

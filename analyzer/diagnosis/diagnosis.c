@@ -322,7 +322,7 @@ static struct ct_diagnosis_node ask_OVERLAP(const struct diagnosis_inputs *a)
 				       : "see how long ranks are inside calls: commtrace report");
 	return pass(ct_arena_printf(a->memory, "compute waits for communication for %s of %s",
 				    ct_prose_pct(e->median_pct).s,
-				    e->of_steps ? "step time" : "the run"));
+				    ct_step_time_name(&a->report->step_time)));
 }
 
 static struct ct_diagnosis_node ask_TRACER(const struct diagnosis_inputs *a)

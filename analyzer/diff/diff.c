@@ -165,10 +165,18 @@ static double repeat_of(const struct kind_sample *base)
 	return ct_student_t(base->runs - 1) * base->deviation * sqrt(1 + 1 / (double)base->runs);
 }
 
+/* The part of the operations that lies in the steps: as many as of a step lie outside. */
+static double in_steps(const struct ct_report *report, const struct ct_diff_row *row)
+{
+	double steps = (double)report->steps.count;
+
+	return row->comm && report->step_time.has_steps ? steps / (steps + 1) : 1;
+}
+
 /* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of
  * all. */
 static int compare(const struct named_kind *of, size_t n, size_t m, size_t bases,
-		   uint64_t duration_ns, double *values, struct ct_diff_row *row)
+		   const struct ct_report *report, double *values, struct ct_diff_row *row)
 {
 	struct kind_sample base = join_runs(of, n, values);
 	struct kind_sample run = join_runs(of + n, m, values + base.n);
@@ -197,7 +205,7 @@ static int compare(const struct named_kind *of, size_t n, size_t m, size_t bases
 	row->p = test.p;
 	/* communicators of one role work side by side */
 	row->cost_pct = 100 * (exp(run.middle) - exp(base.middle)) * (double)run.operations /
-			(double)m / (double)duration_ns;
+			(double)m * in_steps(report, row) / ct_step_time_ns(&report->step_time);
 	row->result = CT_DIFF_SAME;
 	return CT_OK;
 }
@@ -215,7 +223,7 @@ static int steps_are_alike(const struct ct_report_steps *a, const struct ct_repo
 }
 
 static int make_rows(struct named_kind *all, size_t n, size_t bases, int alike,
-		     uint64_t duration_ns, struct ct_arena *memory, struct ct_diff *out)
+		     const struct ct_report *report, struct ct_arena *memory, struct ct_diff *out)
 {
 	double *values = malloc((bases + 1) * CT_DIFF_BLOCKS * sizeof(*values));
 	int st = values ? CT_OK : CT_NOMEM;
@@ -229,7 +237,7 @@ static int make_rows(struct named_kind *all, size_t n, size_t bases, int alike,
 
 		for (end = i; end < n && is_same(&all[i], &all[end]); end++)
 			of_base += all[end].of < bases;
-		st = compare(all + i, of_base, end - i - of_base, bases, duration_ns, values,
+		st = compare(all + i, of_base, end - i - of_base, bases, report, values,
 			     &out->rows[out->n_rows]);
 		if (all[i].kind->op == CT_DIFF_STEP && !alike)
 			out->rows[out->n_rows].result = CT_DIFF_UNLIKE;
@@ -379,7 +387,7 @@ int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct c
 	for (size_t i = 0; i <= n_bases && st == CT_OK; i++)
 		st = name_all(i < n_bases ? &bases[i] : run, i, memory, all, &n);
 	if (st == CT_OK)
-		st = make_rows(all, n, n_bases, alike, run->report->run.duration_ns, memory, out)
+		st = make_rows(all, n, n_bases, alike, run->report, memory, out)
 			     ?: judge_kinds(out);
 	if (st == CT_OK) {
 		ct_sort(out->rows, out->n_rows, sizeof(*out->rows), by_weight);

@@ -42,8 +42,8 @@ struct ct_diff_row {
 	double repeat_pct; /* one more repetition of the base lies within it, 99 %; NAN: there is
 			      one base */
 	double delta;	   /* Cliff's */
-	double cost_pct;   /* what the change adds to the run of a rank, at most (it may be hidden
-			      behind compute), in percent of it */
+	double cost_pct;   /* what the change adds to a rank, in percent of step time, at most (it
+			      may be hidden behind compute) */
 	double p;	   /* false discovery rate among all rows */
 	enum ct_diff_result result;
 };

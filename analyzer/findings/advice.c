@@ -218,7 +218,7 @@ static void try_ACCUMULATE(struct advice_request *a)
 		return;
 	f = advise(a, a->exposed->hash,
 		   CT_WORDS({ "{comm}", comm_word(a->list->memory, a->exposed->hash) }));
-	ct_finding_evidence(a->list, f, "exposed_of_run", a->exposed_pct, "%", NAN);
+	ct_finding_evidence(a->list, f, "exposed_of_steps", a->exposed_pct, "%", NAN);
 }
 
 static void try_BF16(struct advice_request *a)
@@ -303,9 +303,9 @@ static void try_BACKEND(struct advice_request *a)
 	if (!(pct > CT_NOTABLE_PCT))
 		return;
 	f = advise(a, longest->comm_hash,
-		   CT_WORDS({ "{share}", ct_prose_pct(pct).s },
+		   CT_WORDS({ "{time}", ct_prose_ns(longest->span_each_ns).s },
 			    { "{gpu}", cut(a->list->memory, gpu, 24) }));
-	ct_finding_evidence(a->list, f, "gloo_of_run", pct, "%", NAN);
+	ct_finding_evidence(a->list, f, "gloo_each", (double)longest->span_each_ns, "ns", NAN);
 }
 
 /* fact: since Linux 5.12 drivers export device memory as DMA-BUF to RDMA */
@@ -471,7 +471,7 @@ static void find_exposed(struct advice_request *a)
 				most = comm;
 		}
 		a->exposed = most;
-		a->exposed_pct = f->time_lost_pct_of_run;
+		a->exposed_pct = f->time_lost_pct;
 	}
 }
 

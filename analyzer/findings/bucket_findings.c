@@ -43,7 +43,7 @@ static void add(const struct bucket_search *s, const struct ct_buckets *b,
 	struct ct_findings *list = s->list;
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_BUCKETS);
 	double pct = 100 * a->gain_ns / step_ns, err = 100 * a->gain_err_ns / step_ns;
-	double run = (double)study->model->duration_ns / 100, cap = (double)a->cap_bytes / CT_MIB;
+	double one = ct_step_time_ns(&list->step_time) / 100, cap = (double)a->cap_bytes / CT_MIB;
 
 	ct_finding_evidence(list, f, "buckets", b->n, "count", NAN);
 	ct_finding_evidence(list, f, "bytes_in_a_step", (double)b->total_bytes, "bytes", NAN);
@@ -56,7 +56,7 @@ static void add(const struct bucket_search *s, const struct ct_buckets *b,
 	ct_finding_evidence(list, f, "beta", 1e9 * speed->bytes_per_ns, "bytes/s", NAN);
 	ct_finding_evidence(list, f, "suggested_bucket_cap_mb", cap, "MiB", NAN);
 	ct_finding_evidence(list, f, "gain_in_a_step", a->gain_ns, "ns", a->gain_err_ns);
-	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->model->duration_ns);
+	ct_finding_loss(list, f, (uint64_t)(pct * one), (uint64_t)(err * one), pct * one);
 	f->severity = f->severity > CT_SEVERITY_WARNING ? CT_SEVERITY_WARNING : f->severity;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_hash = b->comm->hash;

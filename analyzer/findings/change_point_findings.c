@@ -135,7 +135,7 @@ static void add_change(const struct ct_time_structure *t, const struct rise *r, 
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_CHANGE_POINT);
 	double err = c->err_ns == CT_UNKNOWN ? NAN : (double)c->err_ns;
 
-	ct_finding_loss(f, (uint64_t)r->time_lost_ns, (uint64_t)r->err_ns, t->model->duration_ns);
+	ct_finding_loss(list, f, (uint64_t)r->time_lost_ns, (uint64_t)r->err_ns, r->time_lost_ns);
 	f->confidence = r->sds >= CT_STEADY_T ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 	f->gpu_seconds = ct_finding_all_gpus(t, f->time_lost_ns);
 	f->step_first = c->first + r->first;
@@ -179,8 +179,7 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		behind = measure(levels, n, k, &r);
 		k = behind > k ? behind : k + 1;
 		if (n_added == MOST_CHANGES ||
-		    r.time_lost_ns - r.err_ns <
-			    CT_WORTH_REPORTING * (double)t->model->duration_ns ||
+		    !ct_finding_is_worth(t->list, r.time_lost_ns, r.err_ns, CT_WORTH_REPORTING) ||
 		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
 		n_added++;

@@ -32,13 +32,13 @@ struct choice {
 	const struct ct_judgement *j;
 	struct ct_report *report;
 	const struct ct_finding *order, *named, *change, *exposed, *slow_op,
-		*uneven;     /* the weightiest; NULL none */
-	double replayed_pct; /* gain of all findings of the replay together, of the run; 0: there
-				are none */
+		*uneven;		 /* the weightiest; NULL none */
+	double replayed_pct;		 /* gain of all findings of the replay together, %; 0: there
+					    are none */
 	const struct ct_finding *chosen; /* the finding that the verdict is about; NULL: none */
 	struct ct_waited waited;
 	const struct ct_hang_verdict *hung; /* NULL: nothing hangs */
-	double late_pct; /* upper bound of the cost of late or slow operations, of the run; 0:
+	double late_pct; /* upper bound of the cost of late or slow operations, %; 0:
 			    negligible */
 	const char *lacks;
 };
@@ -92,7 +92,9 @@ static const struct ct_finding *heavier(const struct ct_finding *a, const struct
 static int gather(struct choice *c, const struct ct_findings *list)
 {
 	const struct ct_model *model = c->j->model;
+	const struct ct_step_time *steps = &c->report->step_time;
 	uint64_t late = c->j->late_or_slow->spans.total, most = ct_most_exposed(model);
+	double in_steps;
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_CRITICAL);
 	/* a death matters more than the lateness of a rank before it */
@@ -106,15 +108,17 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	c->slow_op = first_of(list, BIT(SLOW_OP), CT_SEVERITY_WARNING);
 	c->uneven = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
 	for (size_t i = 0; i < list->n; i++)
-		c->replayed_pct += list->all[i].is_replayed ? list->all[i].time_lost_pct_of_run : 0;
+		c->replayed_pct += list->all[i].is_replayed ? list->all[i].time_lost_pct : 0;
 	/* so few launches say nothing about the share of communication */
 	if (c->report->run.timed_ratio < CT_NEARLY_ALL || ct_gain_why_not(c->report))
 		c->exposed = NULL;
 	late = late < most ? late : most;
-	c->late_pct = model->duration_ns ? 100 * (double)late / (double)model->duration_ns : 0;
-	/* for slow operations that came in a row more is known */
-	if (c->late_pct <= 100 * CT_WORTH_REPORTING ||
-	    (c->slow_op && 2 * c->slow_op->time_lost_pct_of_run >= c->late_pct))
+	in_steps = ct_union_part(&c->j->late_or_slow->spans, steps->from_ns, steps->to_ns);
+	c->late_pct = ct_step_time_pct(steps, in_steps * (double)late);
+	/* of the run, since in few steps one operation may take as much; for slow operations that
+	 * came in a row more is known */
+	if (!((double)late > CT_WORTH_REPORTING * (double)model->duration_ns) ||
+	    (c->slow_op && 2 * c->slow_op->time_lost_pct >= c->late_pct))
 		c->late_pct = 0;
 	c->hung = ct_hung_find(c->report);
 	c->lacks = ct_lacking_text(model, c->report);
@@ -129,8 +133,8 @@ static const struct ct_finding *leader(const struct choice *c)
 
 	if (c->change && (c->change->severity == CT_SEVERITY_CRITICAL || !c->exposed))
 		best = heavier(best, c->change);
-	if (best && c->exposed && best->time_lost_pct_of_run < CT_WARNING_PCT &&
-	    c->exposed->time_lost_pct_of_run > best->time_lost_pct_of_run)
+	if (best && c->exposed && best->time_lost_pct < CT_WARNING_PCT &&
+	    c->exposed->time_lost_pct > best->time_lost_pct)
 		return NULL;
 	return best;
 }
@@ -141,7 +145,7 @@ static void note_late(struct choice *c)
 {
 	ct_verdict_note(c->report, CT_NOTE_LATE_OR_SLOW,
 			CT_WORDS({ "{n}", ct_text_count(c->j->late_or_slow->n).s },
-				 { "{share}", ct_run_share_text(c->report, c->late_pct) }));
+				 { "{share}", ct_pct_text(c->report, c->late_pct) }));
 }
 
 /* Do the processes of the job on a host outnumber its cores? They may wait for cores, too. */
@@ -174,7 +178,7 @@ static void conclude_chance(const struct ct_finding *f, struct ct_report *report
 		CT_WORDS({ "{who}", ct_finding_who(f, report->memory,
 						   CHANCE_COLUMNS - ct_headline_columns(cost)) },
 			 { "{costs}", f->n_ranks == 1 ? "costs" : "cost" }, { "{cost}", cost },
-			 { "{share}", ct_share_text(report, f->time_lost_ns) }));
+			 { "{share}", ct_pct_text(report, f->time_lost_pct) }));
 	report->verdict.cause = ct_note_text(report, CT_NOTE_CORES_ARE_CHANCE, CT_NO_WORDS);
 }
 
@@ -184,7 +188,7 @@ static void conclude_rest(struct choice *c)
 	const struct ct_finding *beside[] = { c->uneven, c->slow_op };
 
 	for (int i = 0; i < 2; i++) {
-		if (beside[i] && beside[i]->time_lost_pct_of_run > c->chosen->time_lost_pct_of_run)
+		if (beside[i] && beside[i]->time_lost_pct > c->chosen->time_lost_pct)
 			ct_verdict_mention(c->report, ct_finding_in_short(beside[i], c->report));
 	}
 	add_oversubscribed(c);
@@ -215,7 +219,7 @@ static void conclude_lost(struct choice *c)
 {
 	struct ct_report *report = c->report;
 
-	if (c->slow_op && c->slow_op->time_lost_pct_of_run >= fmax(c->waited.pct, c->late_pct)) {
+	if (c->slow_op && c->slow_op->time_lost_pct >= fmax(c->waited.pct, c->late_pct)) {
 		c->chosen = c->slow_op;
 		ct_verdict_of_finding(c->slow_op, report);
 	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + 100 * CT_WORTH_REPORTING) {
@@ -230,7 +234,7 @@ static void conclude_lost(struct choice *c)
 				       : CT_SAYS_LATE_OR_SLOW,
 			       CT_CONFIDENCE_NONE,
 			       CT_WORDS({ "{n}", ct_text_count(c->j->late_or_slow->n).s },
-					{ "{share}", ct_run_share_text(report, c->late_pct) }));
+					{ "{share}", ct_pct_text(report, c->late_pct) }));
 		if (c->waited.pct > 0)
 			ct_verdict_add(report, ct_waited_in_short(&c->waited, report));
 		add_oversubscribed(c);
@@ -273,7 +277,7 @@ static int conclude_unproven(struct choice *c)
 static int conclude_unplayed_waits(struct choice *c)
 {
 	struct ct_report *report = c->report;
-	const char *share = ct_gain_wait_text(report);
+	const char *share = ct_pct_text(report, ct_gain_wait_pct(report));
 
 	if (!(ct_gain_wait_pct(report) > CT_NOTABLE_PCT))
 		return 0;
@@ -304,7 +308,7 @@ static int conclude_bubble(struct choice *c)
 		return 0;
 	ct_verdict_say(report, isnan(ideal) ? CT_SAYS_BUBBLE_UNKNOWN : CT_SAYS_BUBBLE,
 		       CT_CONFIDENCE_NONE,
-		       CT_WORDS({ "{share}", ct_gain_wait_text(report) },
+		       CT_WORDS({ "{share}", ct_pct_text(report, wait) },
 				{ "{ideal}", ct_prose_pct(ideal).s }));
 	return 1;
 }
@@ -327,7 +331,7 @@ static int conclude_waits(struct choice *c)
 		return conclude_bubble(c);
 	else if (share > 0)
 		ct_verdict_say(c->report, CT_SAYS_WAITS, CT_CONFIDENCE_NONE,
-			       CT_WORDS({ "{share}", ct_run_share_text(c->report, 100 * share) }));
+			       CT_WORDS({ "{share}", ct_pct_text(c->report, 100 * share) }));
 	else
 		return 0;
 	return 1;
@@ -360,8 +364,8 @@ static void conclude_nothing_found(struct choice *c)
 	double lost = fmax(c->waited.pct, c->late_pct);
 
 	if (c->slow_op)
-		lost = fmax(lost, c->slow_op->time_lost_pct_of_run);
-	if (c->exposed && !(lost > c->exposed->time_lost_pct_of_run))
+		lost = fmax(lost, c->slow_op->time_lost_pct);
+	if (c->exposed && !(lost > c->exposed->time_lost_pct))
 		conclude_exposed(c);
 	else if (lost > 0)
 		conclude_lost(c);
@@ -377,7 +381,7 @@ static void conclude_nothing_found(struct choice *c)
 static void conclude_missing(struct choice *c, const char *ends)
 {
 	struct ct_report *report = c->report;
-	const char *last = ct_last_arrivals_text(c->j->arrivals, c->j->model, report);
+	const char *last = ct_last_arrivals_text(c->j, report);
 
 	if (*last) {
 		ct_verdict_say(report, CT_SAYS_LACKING_LAST, CT_CONFIDENCE_LOW,
@@ -421,7 +425,7 @@ static int choose(struct choice *c)
 			ct_verdict_of_finding(c->chosen, report);
 		/* these losses are separate from each other */
 		if (c->chosen->is_replayed)
-			report->verdict.gain_max_pct = fmax(c->chosen->time_lost_pct_of_run,
+			report->verdict.gain_max_pct = fmax(c->chosen->time_lost_pct,
 							    c->replayed_pct);
 		if (!c->order)
 			conclude_rest(c);

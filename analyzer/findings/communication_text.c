@@ -20,7 +20,7 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 	double err = e->err_pct + ct_gain_times_err_pct(report);
 	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_NOTABLE_PCT;
 
-	report->verdict.gain_max_pct = f->time_lost_pct_of_run;
+	report->verdict.gain_max_pct = f->time_lost_pct;
 	if (bound)
 		ct_verdict_say(
 			report, CT_SAYS_BOUND, f->confidence,
@@ -31,14 +31,13 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 				 { "{wait}", ct_prose_pct(e->wait_pct).s },
 				 { "{transfer}", ct_prose_pct(e->median_pct - e->wait_pct).s }));
 	else if (isnan(e->median_pct))
-		ct_verdict_say(
-			report, CT_SAYS_OVERLAP_UNKNOWN, f->confidence,
-			CT_WORDS({ "{share}", ct_pct_text(report, f->time_lost_pct_of_run) }));
+		ct_verdict_say(report, CT_SAYS_OVERLAP_UNKNOWN, f->confidence,
+			       CT_WORDS({ "{share}", ct_pct_text(report, f->time_lost_pct) }));
 	else
 		ct_verdict_say(
 			report, CT_SAYS_OVERLAP, f->confidence,
 			CT_WORDS({ "{share}", ct_pct_err_text(report, e->median_pct, e->err_pct) },
-				 { "{gain}", ct_prose_pct(f->time_lost_pct_of_run).s }));
+				 { "{gain}", ct_prose_pct(f->time_lost_pct).s }));
 	if (!bound)
 		ct_verdict_mention(report, f->cause);
 }
@@ -87,7 +86,7 @@ static void add_costs(int is_pipeline, double wait, struct ct_report *report)
 
 	if (!(gain < share) && isnan(ct_gain_exposed_pct(report)))
 		ct_verdict_note(report, CT_NOTE_OVERLAP_NOT_KNOWN,
-				CT_WORDS({ "{share}", ct_run_share_text(report, share) }));
+				CT_WORDS({ "{share}", ct_pct_text(report, share) }));
 	else if (!isnan(gain))
 		ct_verdict_note(report, CT_NOTE_FASTER,
 				CT_WORDS({ "{gain}", ct_prose_pct(gain).s }));
@@ -110,10 +109,10 @@ void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct
 								: gain;
 	if (most < CT_NOTABLE_PCT)
 		ct_verdict_say(report, CT_SAYS_LITTLE_EXPOSED, CT_CONFIDENCE_HIGH,
-			       CT_WORDS({ "{share}", ct_gain_exposed_text(report) }));
+			       CT_WORDS({ "{share}", ct_pct_text(report, most) }));
 	else if (share < CT_NOTABLE_PCT)
 		ct_verdict_say(report, CT_SAYS_LITTLE_TIME, CT_CONFIDENCE_HIGH,
-			       CT_WORDS({ "{share}", ct_run_share_text(report, share) }));
+			       CT_WORDS({ "{share}", ct_pct_text(report, share) }));
 	else if (gain < CT_NOTABLE_PCT && wait < CT_NOTABLE_PCT)
 		/* the smaller one was mentioned above */
 		ct_verdict_say(report, CT_SAYS_LITTLE_GAIN, CT_CONFIDENCE_MEDIUM,

@@ -195,21 +195,24 @@ void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[
 		       CT_WORDS({ "{first}", first }, { "{other}", other }));
 }
 
-const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const struct ct_model *model,
-				  const struct ct_report *report)
+const char *ct_last_arrivals_text(const struct ct_judgement *j, const struct ct_report *report)
 {
+	const struct ct_arrivals *arrivals = j->arrivals;
+	const struct ct_model *model = j->model;
 	uint32_t slot = ct_arrivals_latest(arrivals, model);
 	const struct ct_arrival *of;
+	double pct;
 
 	if (!report->run.n_missing || slot == model->n_slots)
 		return "";
 	of = &arrivals->all[slot];
+	pct = ct_step_time_pct(&report->step_time, j->in_steps[slot].late * (double)of->alone_ns);
 	return ct_note_text(report, CT_NOTE_LAST_ON_RECORD,
 			    CT_WORDS({ "{rank}", ct_text_rank(model->slots[slot].rank).s },
 				     { "{n}", ct_text_count(of->last).s },
 				     { "{all}", ct_text_count(of->met).s },
 				     { "{time}", ct_prose_ns(of->alone_ns).s },
-				     { "{share}", ct_share_text(report, of->alone_ns) }));
+				     { "{share}", ct_pct_text(report, pct) }));
 }
 
 /* ---- how processes ended ---- */

@@ -92,5 +92,5 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 	ct_finding_put(list, f, "records", "%s", records);
 	ct_finding_put(list, f, "ranks", "%s", n ? ranks : "?");
 	ct_finding_put(list, f, "reason", "%s", reason);
-	ct_finding_put(list, f, "pct_of_run", "%s", ct_text_pct(unknown ? NAN : share).s);
+	ct_finding_put(list, f, "pct_of_records", "%s", ct_text_pct(unknown ? NAN : share).s);
 }

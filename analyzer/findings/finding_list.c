@@ -37,7 +37,7 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 		.end_at_ns = CT_UNKNOWN,
 		.time_lost_ns = CT_UNKNOWN,
 		.time_lost_err_ns = CT_UNKNOWN,
-		.time_lost_pct_of_run = NAN,
+		.time_lost_pct = NAN,
 		.gpu_seconds = NAN,
 		.per_step_ns = NAN,
 		.step_first = CT_UNKNOWN,
@@ -168,7 +168,8 @@ void ct_finding_put_time_lost(struct ct_findings *list, struct ct_finding *f, co
 {
 	ct_finding_put_err(list, f, key, ct_text_ns(f->time_lost_ns).s,
 			   ct_text_ns(f->time_lost_err_ns).s);
-	ct_finding_put(list, f, "pct_of_run", "%s", ct_text_pct(f->time_lost_pct_of_run).s);
+	ct_finding_put(list, f, "time_lost_pct", "%s", ct_text_pct(f->time_lost_pct).s);
+	ct_finding_put(list, f, "of", "%s", list->step_time.has_steps ? "step" : "run");
 }
 
 static enum ct_severity severity_of(double pct)
@@ -178,14 +179,21 @@ static enum ct_severity severity_of(double pct)
 				       : CT_SEVERITY_INFO;
 }
 
-void ct_finding_loss(struct ct_finding *f, uint64_t time_lost_ns, uint64_t err_ns, uint64_t run_ns)
+void ct_finding_loss(const struct ct_findings *list, struct ct_finding *f, uint64_t time_lost_ns,
+		     uint64_t err_ns, double in_steps_ns)
 {
-	double run = run_ns ? (double)run_ns : NAN;
+	double lost = (double)time_lost_ns, sure = lost > 0 ? 1 - (double)err_ns / lost : 0;
 
 	f->time_lost_ns = time_lost_ns;
 	f->time_lost_err_ns = err_ns;
-	f->time_lost_pct_of_run = 100 * (double)time_lost_ns / run;
-	f->severity = severity_of(100 * ((double)time_lost_ns - (double)err_ns) / run);
+	f->time_lost_pct = ct_step_time_pct(&list->step_time, in_steps_ns);
+	f->severity = severity_of(ct_step_time_pct(&list->step_time, sure * in_steps_ns));
+}
+
+int ct_finding_is_worth(const struct ct_findings *list, double in_steps_ns, double err_ns,
+			double least)
+{
+	return in_steps_ns - err_ns >= least * ct_step_time_ns(&list->step_time);
 }
 
 /* Contradictions come first, because they make results wrong, then findings by cost. Dropped

@@ -20,7 +20,8 @@ struct ct_findings {
 	struct ct_finding *all;
 	size_t n;
 	uint32_t cap;
-	struct ct_arena *memory; /* the report's */
+	struct ct_arena *memory;       /* the report's */
+	struct ct_step_time step_time; /* what percentages are of */
 	/* out of memory: a finding in no list; ranks and hosts before they are set */
 	struct ct_finding spare;
 	int no_rank[1];
@@ -64,13 +65,19 @@ void ct_finding_put_err(struct ct_findings *list, struct ct_finding *f, const ch
 /* comm=HASH. */
 void ct_finding_put_comm(struct ct_findings *list, struct ct_finding *f, uint64_t hash);
 
-/* The time lost, its error and its percentage of the run. `key`: "time_lost", or "time_lost_max" if
- * it may be less. */
+/* The time lost, its error and its percentage of step time. `key`: "time_lost", or "time_lost_max"
+ * if it may be less. */
 void ct_finding_put_time_lost(struct ct_findings *list, struct ct_finding *f, const char *key);
 
-/* Sets loss, error and percentage of the run. Severity follows from the certain part
+/* Sets loss and error, of the run, and the percentage of step time: in_steps_ns is the part of the
+ * loss that lies in the steps. Severity follows from the certain part of the percentage
  * (docs/dev/algorithms/waits.md, Who was last): info, warning from 3 %, critical above 10 %. */
-void ct_finding_loss(struct ct_finding *f, uint64_t time_lost_ns, uint64_t err_ns, uint64_t run_ns);
+void ct_finding_loss(const struct ct_findings *list, struct ct_finding *f, uint64_t time_lost_ns,
+		     uint64_t err_ns, double in_steps_ns);
+
+/* Is the certain part of a loss in the steps this fraction of their time or more? */
+int ct_finding_is_worth(const struct ct_findings *list, double in_steps_ns, double err_ns,
+			double least);
 
 /* Order for qsort: contradictions, then by loss, then findings without loss. */
 int ct_finding_order(const void *a, const void *b);

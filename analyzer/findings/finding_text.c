@@ -46,7 +46,7 @@ void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
 static const char *fill(const struct ct_report *report, const char *pattern,
 			const struct ct_word *words, size_t n)
 {
-	struct ct_word all[MOST_WORDS] = { { "{of}", ct_share_of(report) },
+	struct ct_word all[MOST_WORDS] = { { "{of}", ct_step_time_name(&report->step_time) },
 					   { "{run}",
 					     report->run.words ? report->run.words : "RUN" } };
 	const char *text;
@@ -120,7 +120,7 @@ void ct_verdict_of_finding(const struct ct_finding *f, struct ct_report *report)
 {
 	enum ct_verdict_code code = verdicts[f->kind];
 
-	report->verdict.gain_max_pct = f->time_lost_pct_of_run;
+	report->verdict.gain_max_pct = f->time_lost_pct;
 	ct_verdict_set(report, code,
 		       code == CT_VERDICT_NOT_ENOUGH_EVIDENCE ? CT_CONFIDENCE_NONE : f->confidence,
 		       "%s", f->headline);
@@ -157,7 +157,7 @@ const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *re
 	struct ct_arena *memory = report->memory;
 	const char *first = ct_arena_printf(memory, "%llu", (unsigned long long)f->step_first);
 	const char *share = ct_arena_printf(memory, "%s%s", f->at_most ? "at most " : "",
-					    ct_share_text(report, f->time_lost_ns));
+					    ct_pct_text(report, f->time_lost_pct));
 	const struct ct_word words[] = { { "{who}", ct_finding_who(f, memory, WHO_COLUMNS) },
 					 { "{step}", first },
 					 { "{share}", share } };

@@ -5,45 +5,18 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
-#include "analyzer/findings/headline.h"
 #include "analyzer/findings/verdict_text.h"
-
-/* Waiting time of the rank that waited longest, of the run; NAN: not known for all. */
-static double exposed_of_run(const struct ct_report *report)
-{
-	double most = report->n_ranks ? 0 : NAN;
-
-	for (size_t r = 0; r < report->n_ranks; r++) {
-		const struct ct_report_rank *rank = &report->ranks[r];
-
-		if (rank->exposed_ns == CT_UNKNOWN || rank->left_out_ns >= report->run.duration_ns)
-			return NAN;
-		most = fmax(most, ((double)rank->exposed_ns + (double)rank->exposed_err_ns) /
-					  (double)(report->run.duration_ns - rank->left_out_ns));
-	}
-	return 100 * most;
-}
 
 double ct_gain_exposed_pct(const struct ct_report *report)
 {
-	const struct ct_report_exposed *e = &report->exposed;
-
-	return e->covered_pct >= 100 * CT_MOST ? e->max_pct + e->err_pct : exposed_of_run(report);
-}
-
-const char *ct_gain_exposed_text(const struct ct_report *report)
-{
-	double pct = ct_gain_exposed_pct(report);
-
-	return report->exposed.covered_pct >= 100 * CT_MOST ? ct_pct_text(report, pct)
-							    : ct_run_share_text(report, pct);
+	return report->exposed.max_pct + report->exposed.err_pct;
 }
 
 double ct_gain_pct(const struct ct_report *report)
 {
 	double played = report->whatif.free_gain_pct + report->whatif.error_pct;
 
-	return fmin(fmin(report->run.comm_share_pct, exposed_of_run(report)), played);
+	return fmin(fmin(report->run.comm_share_pct, ct_gain_exposed_pct(report)), played);
 }
 
 double ct_gain_wait_pct(const struct ct_report *report)
@@ -53,20 +26,12 @@ double ct_gain_wait_pct(const struct ct_report *report)
 	if (!isnan(report->exposed.wait_pct))
 		return report->exposed.wait_pct;
 	for (size_t r = 0; r < report->n_ranks; r++) {
-		if (report->ranks[r].wait_ns == CT_UNKNOWN)
+		if (isnan(report->ranks[r].wait_pct))
 			continue;
-		sum += (double)report->ranks[r].wait_ns;
+		sum += report->ranks[r].wait_pct;
 		n++;
 	}
-	return 100 * sum / n / (double)report->run.duration_ns;
-}
-
-const char *ct_gain_wait_text(const struct ct_report *report)
-{
-	double pct = ct_gain_wait_pct(report);
-
-	return isnan(report->exposed.wait_pct) ? ct_run_share_text(report, pct)
-					       : ct_pct_text(report, pct);
+	return sum / n;
 }
 
 double ct_gain_times_err_pct(const struct ct_report *report)

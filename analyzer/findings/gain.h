@@ -6,22 +6,17 @@
 
 #include "analyzer/model/report.h"
 
-/* The largest possible saving without communication, in % of the run. It is the smallest of three:
- * the time that ranks spent in communication, the time that they waited for it, and the saving of a
- * replay without it. */
+/* The largest possible saving without communication, in % of step time. It is the smallest of
+ * three: the time that ranks spent in communication, the time that they waited for it, and the
+ * saving of a replay without it. */
 double ct_gain_pct(const struct ct_report *report);
 
-/* Exposed communication of the most exposed rank, with its error, in % of step time. If steps do
- * not cover most of the run, in % of the run. */
+/* Exposed communication of the most exposed rank, with its error, in % of step time. */
 double ct_gain_exposed_pct(const struct ct_report *report);
 
-/* The same in words: "3.2 % of step time". */
-const char *ct_gain_exposed_text(const struct ct_report *report);
-
-/* Time that ranks waited for each other, %: exposed wait of the median rank if known, else all
- * waits of the mean rank. */
+/* Time that ranks waited for each other, % of step time: exposed wait of the median rank if known,
+ * else all waits of the mean rank. */
 double ct_gain_wait_pct(const struct ct_report *report);
-const char *ct_gain_wait_text(const struct ct_report *report);
 
 /* The pipeline with the most idle time by its schedule, among those with a known schedule of all
  * stages; NULL: none. And that time, %. */

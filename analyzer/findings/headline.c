@@ -37,101 +37,43 @@ size_t ct_headline_columns(const char *text)
 
 /* ---- what it costs ---- */
 
-/* Of the run, ns; 0: there are none. */
-static double steps_ns(const struct ct_report *report)
-{
-	const struct ct_report_steps *c = &report->steps;
-
-	return c->count && c->covered_pct > 0
-		       ? (double)report->run.duration_ns * c->covered_pct / 100
-		       : 0;
-}
-
-const char *ct_share_of(const struct ct_report *report)
-{
-	return steps_ns(report) > 0 ? "step time" : "the run";
-}
-
-/* Of the steps, or of the run. NAN: unknown. */
-static double share(const struct ct_report *report, double ns)
-{
-	double all = steps_ns(report);
-
-	all = all > 0 ? all : (double)report->run.duration_ns;
-	return all > 0 ? fmin(100, 100 * ns / all) : NAN;
-}
-
-static const char *of_text(const struct ct_report *report, double pct)
-{
-	return ct_arena_printf(report->memory, "%s of %s", ct_prose_pct(pct).s,
-			       ct_share_of(report));
-}
-
-const char *ct_share_text(const struct ct_report *report, uint64_t ns)
-{
-	return of_text(report, ns == CT_UNKNOWN ? NAN : share(report, (double)ns));
-}
-
-const char *ct_run_share_text(const struct ct_report *report, double pct)
-{
-	return of_text(report, share(report, pct / 100 * (double)report->run.duration_ns));
-}
-
 const char *ct_pct_text(const struct ct_report *report, double pct)
 {
-	return report->exposed.of_steps ? of_text(report, pct) : ct_run_share_text(report, pct);
+	return ct_arena_printf(report->memory, "%s of %s", ct_prose_pct(pct).s,
+			       ct_step_time_name(&report->step_time));
 }
 
 const char *ct_pct_err_text(const struct ct_report *report, double pct, double err)
 {
-	double of = report->exposed.of_steps ? 1
-					     : share(report, (double)report->run.duration_ns) / 100;
-
-	return ct_arena_printf(report->memory, "%s of %s", ct_prose_pct_err(pct * of, err * of).s,
-			       ct_share_of(report));
-}
-
-/* Was it measured as a share of the steps that are on record, not as a time? */
-static int is_measured_share(const struct ct_finding *f, const struct ct_report *report)
-{
-	return report->exposed.of_steps &&
-	       (f->kind == CT_FINDING_EXPOSED_COMM || f->kind == CT_FINDING_COMM_SHARE ||
-		f->kind == CT_FINDING_BUCKETS);
-}
-
-static double share_of_finding(const struct ct_finding *f, const struct ct_report *report)
-{
-	if (f->time_lost_ns == CT_UNKNOWN)
-		return NAN;
-	return is_measured_share(f, report) ? f->time_lost_pct_of_run
-					    : share(report, (double)f->time_lost_ns);
+	return ct_arena_printf(report->memory, "%s of %s", ct_prose_pct_err(pct, err).s,
+			       ct_step_time_name(&report->step_time));
 }
 
 /* "33.8 % of step time" */
 static const char *share_text(const struct ct_finding *f, const struct ct_report *report)
 {
 	return ct_arena_printf(report->memory, "%s%s", f->at_most ? "at most " : "",
-			       of_text(report, share_of_finding(f, report)));
+			       ct_pct_text(report, f->time_lost_pct));
 }
 
 const char *ct_finding_per_step(const struct ct_finding *f, const struct ct_report *report)
 {
-	double pct = share_of_finding(f, report), all = steps_ns(report),
-	       loss = (double)f->time_lost_ns;
-	double per_step = pct / 100 * all / (double)report->steps.count;
+	double loss = (double)f->time_lost_ns, per_step = loss;
+	int has_steps = report->step_time.has_steps;
 	struct ct_unit_range cost;
 
 	if (f->time_lost_ns == CT_UNKNOWN)
 		return ct_own_part(report->memory, CT_PART_UNKNOWN_TIME, CT_NO_WORDS);
-	if (!isnan(f->per_step_ns))
-		per_step = f->per_step_ns;
-	if (!(all > 0))
-		per_step = loss;
+	if (has_steps)
+		per_step = isnan(f->per_step_ns)
+				   ? f->time_lost_pct / 100 * ct_step_time_ns(&report->step_time) /
+					     (double)report->steps.count
+				   : f->per_step_ns;
 	cost = ct_prose_ns_err(per_step, f->time_lost_err_ns == CT_UNKNOWN || loss <= 0
 						 ? NAN
 						 : per_step * (double)f->time_lost_err_ns / loss);
 	return ct_arena_printf(report->memory, "%s%s%s", f->at_most ? "at most " : "", cost.s,
-			       all > 0 ? "/step" : "");
+			       has_steps ? "/step" : "");
 }
 
 /* "15.4 ± 2.3 ms/step (33.8 % of step time)"; without steps "1.23 ± 0.18 s (33.8 % of the run)" */
@@ -143,7 +85,7 @@ static const char *cost_text(const struct ct_finding *f, const struct ct_report 
 	if (is_brief || f->time_lost_ns == CT_UNKNOWN)
 		return cost;
 	return ct_arena_printf(report->memory, "%s (%s)", cost,
-			       of_text(report, share_of_finding(f, report)));
+			       ct_pct_text(report, f->time_lost_pct));
 }
 
 /* ---- its words ---- */

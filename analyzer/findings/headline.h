@@ -7,13 +7,7 @@
 
 #include "analyzer/model/report.h"
 
-/* The denominator of percentages: "step time", "the run". */
-const char *ct_share_of(const struct ct_report *report);
-
-/* "33.8 % of step time": a time of the run as such a share; a percentage of the run; a percentage
- * of what exposed communication is measured over; and that with its error. */
-const char *ct_share_text(const struct ct_report *report, uint64_t ns);
-const char *ct_run_share_text(const struct ct_report *report, double pct);
+/* "33.8 % of step time", and with its error. */
 const char *ct_pct_text(const struct ct_report *report, double pct);
 const char *ct_pct_err_text(const struct ct_report *report, double pct, double err);
 

@@ -8,6 +8,7 @@
 #include "analyzer/lateness/oversubscribed.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/lateness/step_blame.h"
+#include "analyzer/steps/in_steps.h"
 
 /* All pointers are borrowed. */
 struct ct_judgement {
@@ -18,6 +19,7 @@ struct ct_judgement {
 	const struct ct_steps *steps;
 	const struct ct_step_blame *blame;
 	const struct ct_replay_judgement *replay;
+	const struct ct_in_steps *in_steps; /* by slot */
 };
 
 #endif

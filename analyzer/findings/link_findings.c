@@ -32,11 +32,11 @@ struct link_finding {
 
 static int is_worth_it(const struct link_finding *m)
 {
-	double run = (double)m->model->duration_ns;
+	double in_steps = (double)m->sum.in_steps_ns, lost = (double)m->sum.time_lost_ns;
 
-	return (double)m->sum.time_lost_ns >= CT_WORTH_REPORTING * run &&
-	       (double)m->sum.time_lost_ns - (double)m->sum.err_ns >=
-		       CT_MOST * CT_WORTH_REPORTING * run;
+	return lost > 0 && ct_finding_is_worth(m->list, in_steps, 0, CT_WORTH_REPORTING) &&
+	       ct_finding_is_worth(m->list, in_steps, in_steps * (double)m->sum.err_ns / lost,
+				   CT_MOST * CT_WORTH_REPORTING);
 }
 
 /* Extrapolates from logged operations to all. */
@@ -46,6 +46,7 @@ static void scale(struct link_finding *m)
 
 	m->sum.time_lost_ns = (uint64_t)((double)m->sum.time_lost_ns / share);
 	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);
+	m->sum.in_steps_ns = (uint64_t)((double)m->sum.in_steps_ns / share);
 }
 
 /* The longest total wait of a member on this communicator. UINT64_MAX: not known for all. */
@@ -87,7 +88,11 @@ static int bound_by_exposed(struct link_finding *m)
 			return 0;
 		sum += counted ? 0 : exposed;
 	}
-	m->sum.time_lost_ns = m->sum.time_lost_ns < sum ? m->sum.time_lost_ns : sum;
+	if (m->sum.time_lost_ns > sum) {
+		m->sum.in_steps_ns = (uint64_t)((double)m->sum.in_steps_ns * (double)sum /
+						(double)m->sum.time_lost_ns);
+		m->sum.time_lost_ns = sum;
+	}
 	return 1;
 }
 
@@ -117,7 +122,7 @@ static int set_costs(struct link_finding *m, struct ct_finding *f)
 	f->is_bounded = bound_by_exposed(m);
 	if (!is_worth_it(m))
 		return 0;
-	ct_finding_loss(f, m->sum.time_lost_ns, m->sum.err_ns, m->model->duration_ns);
+	ct_finding_loss(m->list, f, m->sum.time_lost_ns, m->sum.err_ns, (double)m->sum.in_steps_ns);
 	f->at_most = 1;
 	/* an uncut bound may be several times the true value */
 	if (!f->is_bounded && f->severity > CT_SEVERITY_WARNING)
@@ -175,7 +180,7 @@ static int sum_cause(struct link_finding *m, const struct ct_cause *cause)
 			st = sum_track(links, t, &excess, &taken);
 	}
 	free(is_its);
-	m->sum = ct_excess_sum(&excess);
+	m->sum = ct_excess_sum(&excess, &m->list->step_time);
 	ct_excess_fini(&excess);
 	scale(m);
 	m->efficiency = taken.expected_ns / taken.ns;
@@ -381,7 +386,8 @@ static int find_costliest_slow_ops(struct link_finding *m)
 		if (links->transfers.tracks[t].shared ||
 		    links->comparison.of[t].state == CT_TOMO_SLOW_ONE)
 			continue;
-		if (ct_slow_ops_find(&links->transfers, t, &links->comparison.of[t].fit, &slow))
+		if (ct_slow_ops_find(&links->transfers, t, &links->comparison.of[t].fit,
+				     &m->list->step_time, &slow))
 			return CT_NOMEM;
 		if (slow.sum.time_lost_ns > best.sum.time_lost_ns) {
 			best = slow;

@@ -27,13 +27,13 @@ static double gpu_seconds(const struct ct_study *s, uint64_t time_lost_ns)
 	return n > 0 ? n * (double)time_lost_ns / 1e9 : NAN;
 }
 
-/* `pct` of the time, as a loss of the run. */
-static void set_loss(const struct ct_study *s, double pct, double err_pct,
-		     enum ct_severity severity, struct ct_finding *f)
+/* `pct` of step time, as a loss of that. */
+static void set_loss(const struct ct_study *s, const struct ct_findings *list, double pct,
+		     double err_pct, enum ct_severity severity, struct ct_finding *f)
 {
-	double run = (double)s->model->duration_ns / 100;
+	double one = ct_step_time_ns(&list->step_time) / 100;
 
-	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err_pct * run), s->model->duration_ns);
+	ct_finding_loss(list, f, (uint64_t)(pct * one), (uint64_t)(err_pct * one), pct * one);
 	f->severity = severity;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->gpu_seconds = gpu_seconds(s, f->time_lost_ns);
@@ -49,7 +49,7 @@ static int is_explained(const struct ct_findings *list, double pct)
 			       1u << CT_FINDING_STRAGGLER_GROUP | 1u << CT_FINDING_SLOW_LINK;
 
 	for (size_t i = 0; i < list->n; i++)
-		if (kinds >> list->all[i].kind & 1 && 2 * list->all[i].time_lost_pct_of_run >= pct)
+		if (kinds >> list->all[i].kind & 1 && 2 * list->all[i].time_lost_pct >= pct)
 			return 1;
 	return 0;
 }
@@ -136,7 +136,7 @@ static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
 	ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct);
 	ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN);
 	ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN);
-	set_loss(s, p->pct, p->err_pct,
+	set_loss(s, list, p->pct, p->err_pct,
 		 p->pct > CT_EXPOSED_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO, f);
 	f->comm_hash = p->comm->hash;
 	ct_finding_say(
@@ -177,7 +177,7 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 		       struct ct_findings *list, enum reported *reported)
 {
 	const struct ct_report_exposed *e = &s->report->exposed;
-	const char *of = e->of_steps ? "step" : "run";
+	const char *of = list->step_time.has_steps ? "step" : "run";
 	struct ct_finding *f;
 
 	/* waits for other ranks are no share of communication; NAN: their amount is unknown */
@@ -190,7 +190,7 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 	ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct);
 	ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN);
 	ct_finding_evidence(list, f, "limit", CT_EXPOSED_PCT, "%", NAN);
-	set_loss(s, e->median_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
+	set_loss(s, list, e->median_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
 	*reported = most && most->pct > CT_NEARLY_ALL * (e->median_pct - e->wait_pct)
 			    ? REPORTED_ONE
 			    : REPORTED_SHARE;
@@ -272,7 +272,7 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	ct_finding_evidence(list, f, "stages", b->stages, "count", NAN);
 	ct_finding_evidence(list, f, "microbatches", b->per_step, "count", NAN);
 	ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN);
-	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARNING, f);
+	set_loss(s, list, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARNING, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_hash = b->comm->hash;
 	ct_finding_say(list, f, CT_OWN_BUBBLE, CT_NO_WORDS);

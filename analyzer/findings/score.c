@@ -69,11 +69,11 @@ static void set_latency(const struct ct_links *links, struct ct_score_part *part
 		set(part, mean.sum / mean.weight, SCORE_LATENCY);
 }
 
-/* Without a replay: the part of the run in which the mean rank did not wait for others. */
+/* Without a replay: the part of the time in which the mean rank did not wait for others. */
 static void set_balance(double ideal_ratio, const struct ct_report *report,
 			struct ct_score_part *part)
 {
-	double waited = 0;
+	double waited_pct = 0;
 	size_t n = 0;
 
 	part->from = texts[SCORE_NO_BALANCE];
@@ -82,14 +82,15 @@ static void set_balance(double ideal_ratio, const struct ct_report *report,
 		return;
 	}
 	for (size_t r = 0; r < report->n_ranks; r++) {
-		if (report->ranks[r].wait_ns == CT_UNKNOWN)
+		if (isnan(report->ranks[r].wait_pct))
 			continue;
-		waited += (double)report->ranks[r].wait_ns;
+		waited_pct += report->ranks[r].wait_pct;
 		n++;
 	}
-	if (n < 2 || !report->run.duration_ns || !report->run.matched)
+	if (n < 2 || !report->run.matched)
 		return;
-	set(part, 1 - waited / (double)n / (double)report->run.duration_ns, SCORE_NOT_WAITING);
+	set(part, 1 - waited_pct / (double)n / 100,
+	    report->step_time.has_steps ? SCORE_NOT_WAITING_IN_STEPS : SCORE_NOT_WAITING);
 }
 
 static int set_stability(const struct ct_links *links, const struct ct_report *report,

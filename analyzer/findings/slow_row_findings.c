@@ -195,7 +195,7 @@ struct cores {
 static struct cores cores_of(const struct slow_findings *t, const struct ct_slow_row *row,
 			     struct ct_finding *f)
 {
-	const double loss = (double)f->time_lost_ns, run = (double)t->model->duration_ns;
+	const double loss = (double)f->time_lost_ns;
 	struct cores cores = { .are_short = t->waits_for_cores,
 			       .are_short_for_all = t->waits_for_cores };
 	struct ct_arena *memory = t->list->memory;
@@ -210,8 +210,8 @@ static struct cores cores_of(const struct slow_findings *t, const struct ct_slow
 	f->waited_for_cores = ct_own_part(
 		memory, CT_PART_WAITED_FOR_CORES,
 		CT_WORDS({ "{ranks}", ct_ranks_words(memory, f->ranks, f->n_ranks, 8) },
-			 { "{theirs}", ct_prose_pct(100 * theirs / run).s },
-			 { "{others}", ct_prose_pct(100 * others / run).s }));
+			 { "{theirs}", ct_prose_ns(ct_round_whole(theirs)).s },
+			 { "{others}", ct_prose_ns(ct_round_whole(others)).s }));
 	ct_finding_evidence(t->list, f, "waited_for_cores", theirs, "ns", NAN);
 	ct_finding_evidence(t->list, f, "others_waited_for_cores", others, "ns", NAN);
 	return cores;
@@ -221,11 +221,11 @@ static struct cores cores_of(const struct slow_findings *t, const struct ct_slow
  * run; so may a property that several ranks share without being a group. */
 static enum ct_confidence confidence_of(const struct slow_findings *t,
 					const struct ct_slow_row *row, struct cores cores,
-					double gain, double err, double time_lost_pct_of_run)
+					double gain, double err, double time_lost_pct)
 {
 	int is_any_set = row->kind == CT_SLOW_RANK && row->n > 1;
 	/* where an even job contradicts itself, the loss may be larger than the replay shows */
-	int is_little = time_lost_pct_of_run < CT_CORES_BY_CHANCE_PCT && !t->whatif->why_not;
+	int is_little = time_lost_pct < CT_CORES_BY_CHANCE_PCT && !t->whatif->why_not;
 
 	if ((cores.are_short_for_all && (is_any_set || is_little || cores.explain_it)) ||
 	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
@@ -257,7 +257,7 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	uint64_t all = ct_replay_of_run(j, gain, run);
 	double err = j->rows.gain_err_ns;
 	double steps = row->singles ? row->singles : row->last - row->first + 1;
-	double in_run = steps * j->engine.n_run / j->engine.n_steps;
+	double in_run = steps * j->engine.n_run / j->engine.n_steps, in_steps;
 	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->slots[0],
 							    &cost_ns);
 	struct ct_finding *f;
@@ -268,14 +268,15 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	loss = ct_min(all, most);
 	if (most == UINT64_MAX && !j->engine.is_of_hosts)
 		err = fmax(err, gain * ct_engine_guessed(&j->engine));
-	if ((double)loss < CT_LEAST_GAIN * (double)run)
+	in_steps = (double)loss * ct_replay_in_steps(j);
+	if (!ct_finding_is_worth(t->list, in_steps, 0, CT_LEAST_GAIN))
 		return;
 	f = ct_findings_add(t->list, kind_of(row->kind));
 	ct_finding_slots(t->model, row->slots, row->n, t->list, f);
 	f->is_replayed = 1;
-	ct_finding_loss(f, loss, ct_replay_of_run(j, err, run), run);
+	ct_finding_loss(t->list, f, loss, ct_replay_of_run(j, err, run), in_steps);
 	cores = cores_of(t, row, f);
-	f->confidence = confidence_of(t, row, cores, gain, err, f->time_lost_pct_of_run);
+	f->confidence = confidence_of(t, row, cores, gain, err, f->time_lost_pct);
 	f->comm_hash = row->kind == CT_SLOW_GROUP ? row->comm->hash : class ? class->comm->hash : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&t->model->names, class->op) : NULL;
 	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1]
@@ -403,7 +404,7 @@ static const char *slowest_text(const struct slow_findings *t)
 static void add_imbalance(struct slow_findings *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
-	uint64_t run = t->model->duration_ns;
+	uint64_t run = t->model->duration_ns, lost = ct_replay_of_run(j, ns, run);
 	double err = j->uneven.err_ns + ns * ct_engine_error(&j->engine), waited = 0;
 	struct ct_finding *f;
 
@@ -419,7 +420,8 @@ static void add_imbalance(struct slow_findings *t, double ns)
 							    : CT_PART_SINGLE_STEPS,
 				      CT_WORDS({ "{n}", ct_text_exact(j->rows.n_stalled).s }));
 	f->is_replayed = 1;
-	ct_finding_loss(f, ct_replay_of_run(j, ns, run), ct_replay_of_run(j, err, run), run);
+	ct_finding_loss(t->list, f, lost, ct_replay_of_run(j, err, run),
+			(double)lost * ct_replay_in_steps(j));
 	/* where an even job contradicts itself, not all waited-for work is recorded; and ranks that
 	 * share cores take turns */
 	for (uint32_t s = 0; s < t->model->n_slots; s++)

@@ -86,7 +86,8 @@ static uint32_t charges_of_all(const struct stall_search *s)
 
 /* Length and cost of a pattern, for its finding. */
 struct cost {
-	struct ct_stall_loss loss; /* of the whole run */
+	struct ct_stall_loss loss; /* of the whole run ... */
+	double in_steps_ns;	   /* ... and what of it lies in the steps */
 	uint32_t outside;	   /* stalls before the first step or behind the last one */
 };
 
@@ -148,6 +149,7 @@ static int find_cost(const struct stall_search *s, const struct ct_stall *events
 	cost->loss.ns /= share;
 	cost->loss.err_ns = cost->loss.err_ns / share +
 			    CT_SEPARATE_ERRORS * sampled * cost->loss.ns;
+	cost->in_steps_ns = cost->loss.ns;
 	if (st == CT_OK)
 		add_outside(s, p, each, cost);
 	return st;
@@ -156,9 +158,10 @@ static int find_cost(const struct stall_search *s, const struct ct_stall *events
 /* Is that enough for a finding? */
 static int is_costly(const struct stall_search *s, const struct cost *cost)
 {
-	return cost->loss.ns - cost->loss.err_ns >=
-		       CT_WORTH_REPORTING * (double)s->t->model->duration_ns &&
-	       cost->loss.ns > 0;
+	return cost->loss.ns > 0 &&
+	       ct_finding_is_worth(s->t->list, cost->in_steps_ns,
+				   cost->loss.err_ns * cost->in_steps_ns / cost->loss.ns,
+				   CT_WORTH_REPORTING);
 }
 
 static const char *period_text(const struct ct_stall_pattern *p, struct ct_arena *memory)
@@ -202,8 +205,8 @@ static void set_pattern(const struct stall_search *s, const struct ct_stall_patt
 {
 	const struct ct_steps *c = s->t->steps;
 
-	ct_finding_loss(f, (uint64_t)cost->loss.ns, (uint64_t)cost->loss.err_ns,
-			s->t->model->duration_ns);
+	ct_finding_loss(s->t->list, f, (uint64_t)cost->loss.ns, (uint64_t)cost->loss.err_ns,
+			cost->in_steps_ns);
 	f->confidence = p->every > 0 && p->n >= 2 * CT_STALL_LEAST ? CT_CONFIDENCE_HIGH
 								   : CT_CONFIDENCE_MEDIUM;
 	f->step_first = c->first + p->first;

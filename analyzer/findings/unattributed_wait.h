@@ -8,8 +8,9 @@
 #include "analyzer/lateness/stalled_steps.h"
 
 struct ct_waited {
-	double pct; /* of the run, at most; 0: negligible */
-	uint64_t ns;
+	uint64_t ns;	    /* of the run */
+	double in_steps_ns; /* of that, in the steps */
+	double pct;	    /* of step time, at most; 0: negligible */
 	uint32_t slot;	 /* the last rank, which the others waited for alone; CT_STALLED_UNKNOWN */
 	int is_stalls;	 /* half of it or more are stalls */
 	int in_messages; /* mostly in messages without a record of the delaying side */

@@ -6,7 +6,7 @@
 
 #include "analyzer/base/template.h"
 #include "analyzer/findings/finding_list.h"
-#include "analyzer/lateness/arrivals.h"
+#include "analyzer/findings/judgement.h"
 #include "analyzer/model/model.h"
 
 void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
@@ -89,7 +89,7 @@ int ct_verdict_missing(const struct ct_model *model, struct ct_report *report);
 const char *ct_remedy_text(const struct ct_report *report);
 
 /* The rank with a trace that arrived last, if others left none; "": no rank is clearly last. */
-const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const struct ct_model *model,
+const char *ct_last_arrivals_text(const struct ct_judgement *judgement,
 				  const struct ct_report *report);
 
 /* The recorded failures of processes; "": none. */

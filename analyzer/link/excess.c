@@ -5,6 +5,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 int ct_excess_add(struct ct_excess *e, const struct ct_moved *moved, double expected_ns,
@@ -26,10 +27,10 @@ int ct_excess_add(struct ct_excess *e, const struct ct_moved *moved, double expe
 
 CT_SORT_BY(by_begin, struct ct_excess_span, CT_UP(begin_ns) ?: CT_UP(end_ns))
 
-struct ct_excess_sum ct_excess_sum(struct ct_excess *e)
+struct ct_excess_sum ct_excess_sum(struct ct_excess *e, const struct ct_step_time *steps)
 {
 	struct ct_excess_sum out = { 0 };
-	uint64_t covered = 0;
+	uint64_t covered = 0, begin, end;
 
 	if (!e->n)
 		return out;
@@ -41,6 +42,9 @@ struct ct_excess_sum ct_excess_sum(struct ct_excess *e)
 		if (e->spans[i].end_ns <= from)
 			continue;
 		out.time_lost_ns += e->spans[i].end_ns - from;
+		begin = ct_max(from, steps->from_ns);
+		end = ct_min(e->spans[i].end_ns, steps->to_ns);
+		out.in_steps_ns += end > begin ? end - begin : 0;
 		covered = e->spans[i].end_ns;
 	}
 	out.end_ns = covered;

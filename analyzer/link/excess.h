@@ -5,6 +5,7 @@
 #define CT_ANALYZER_LINK_EXCESS_H
 
 #include "analyzer/link/compare.h"
+#include "analyzer/model/step_time.h"
 
 struct ct_excess {
 	struct ct_excess_span {
@@ -22,9 +23,10 @@ int ct_excess_add(struct ct_excess *excess, const struct ct_moved *moved, double
 /* What it comes to. Spans are put in order. */
 struct ct_excess_sum {
 	uint64_t time_lost_ns, err_ns;
+	uint64_t in_steps_ns;	   /* of time_lost_ns */
 	uint64_t begin_ns, end_ns; /* of the first and last; 0: there are none */
 };
-struct ct_excess_sum ct_excess_sum(struct ct_excess *excess);
+struct ct_excess_sum ct_excess_sum(struct ct_excess *excess, const struct ct_step_time *steps);
 
 void ct_excess_fini(struct ct_excess *excess);
 

@@ -61,7 +61,7 @@ static int is_chance(uint32_t length, uint32_t slow, uint32_t n)
 }
 
 static int weigh(const struct timed_op *first, const struct timed_op *end, uint32_t all,
-		 struct ct_slow_ops *out)
+		 const struct ct_step_time *in, struct ct_slow_ops *out)
 {
 	struct ct_excess excess = { 0 };
 	double taken = 0, expected = 0;
@@ -74,7 +74,7 @@ static int weigh(const struct timed_op *first, const struct timed_op *end, uint3
 		taken += s->moved->ns;
 		expected += s->expected_ns;
 	}
-	sum = ct_excess_sum(&excess);
+	sum = ct_excess_sum(&excess, in);
 	if (sum.time_lost_ns > out->sum.time_lost_ns)
 		*out = (struct ct_slow_ops){ (uint32_t)(end - first), all, expected / taken, sum };
 	ct_excess_fini(&excess);
@@ -82,7 +82,7 @@ static int weigh(const struct timed_op *first, const struct timed_op *end, uint3
 }
 
 int ct_slow_ops_find(const struct ct_transfers *all, uint32_t track, const struct ct_fit *fit,
-		     struct ct_slow_ops *out)
+		     const struct ct_step_time *in, struct ct_slow_ops *out)
 {
 	const struct ct_track *t = &all->tracks[track];
 	struct timed_op *steps = malloc(((size_t)t->n + 1) * sizeof(*steps));
@@ -103,7 +103,7 @@ int ct_slow_ops_find(const struct ct_transfers *all, uint32_t track, const struc
 		if (i < n && is_slow(&steps[i], least))
 			continue;
 		if (i - first >= CT_LEAST_OFTEN && !is_chance(i - first, slow, n))
-			st = weigh(steps + first, steps + i, n, out);
+			st = weigh(steps + first, steps + i, n, in, out);
 		first = i + 1;
 	}
 out:

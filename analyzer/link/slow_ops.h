@@ -15,8 +15,8 @@ struct ct_slow_ops {
 	struct ct_excess_sum sum;
 };
 
-/* 0 or CT_NOMEM. */
+/* in: the steps. 0 or CT_NOMEM. */
 int ct_slow_ops_find(const struct ct_transfers *transfers, uint32_t track, const struct ct_fit *fit,
-		     struct ct_slow_ops *out);
+		     const struct ct_step_time *in, struct ct_slow_ops *out);
 
 #endif

@@ -10,6 +10,7 @@
 #include "analyzer/findings/slow_row_findings.h"
 #include "analyzer/lateness/oversubscribed.h"
 #include "analyzer/lateness/replay/judge.h"
+#include "analyzer/steps/in_steps.h"
 #include "analyzer/steps/steps.h"
 
 void ct_slow_watch_init(struct ct_slow_watch *watch, struct ct_observer observers[2])
@@ -79,8 +80,9 @@ static void note_blamed(struct ct_slow_watch *watch, const struct ct_model *mode
 				watch->share[s] = watch->err[s] = NAN;
 				continue;
 			}
-			watch->share[s] = f->time_lost_pct_of_run / 100;
-			watch->err[s] = (double)f->time_lost_err_ns / (double)model->duration_ns;
+			watch->share[s] = f->time_lost_pct / 100;
+			watch->err[s] = watch->share[s] * (double)f->time_lost_err_ns /
+					(double)f->time_lost_ns;
 		}
 	}
 }
@@ -94,6 +96,7 @@ static int judge_ranks(struct ct_slow_watch *watch, const struct ct_stream *stre
 	struct ct_steps steps = { 0 };
 	int st = ct_steps_find(model, &watch->log, &watch->steps, NULL, report->memory, &steps);
 
+	findings.step_time = ct_step_time_of(&steps, model);
 	st = st ?: ct_oversubscribed_find(model, &machine);
 	st = st ?: ct_replay_judge(&replay, model, &watch->log, &steps, NULL);
 	report->run.time_err_p50_ns = model->time_err.n ? ct_hist_quantile(&model->time_err, 0.5)

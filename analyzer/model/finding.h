@@ -137,14 +137,14 @@ struct ct_finding {
 	const char *op_name; /* NULL: not about one operation */
 	uint64_t begin_at_ns, end_at_ns;
 	uint64_t time_lost_ns, time_lost_err_ns;
-	double time_lost_pct_of_run;
-	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
+	double time_lost_pct; /* of step time: the part of the loss that lies in the steps */
+	double gpu_seconds;   /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
 	uint64_t step_first, step_last; /* CT_UNKNOWN: not about steps */
 	int at_most;	  /* 1: streams of a GPU waited so long, computing may have hidden a part */
 	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not
 			     known */
 	int is_bounded;	  /* 1: by the time that compute waited for communication */
-	const char *waited_for_cores; /* "rank 0 waited for a CPU core for 12 % of the run, ...", if
+	const char *waited_for_cores; /* "rank 0 waited for CPU cores for 120 ms, ...", if
 					 as long as the loss; NULL: not, or not recorded */
 	int is_replayed;	      /* 1: loss and times are those of a replay */
 	enum ct_why why;

@@ -22,6 +22,7 @@
 #include "analyzer/model/report_steps.h"
 #include "analyzer/model/report_traffic.h"
 #include "analyzer/model/report_transport.h"
+#include "analyzer/model/step_time.h"
 #include "trace/reader.h"
 
 #define CT_UNKNOWN UINT64_MAX
@@ -87,7 +88,7 @@ struct ct_report_run {
 			   */
 	uint64_t messages;     /* sends that met their receives */
 	uint64_t incomplete;   /* instances that lack members; no rank is judged by them */
-	double comm_share_pct; /* of the run but for its left_out_ns, in which the busiest rank was
+	double comm_share_pct; /* of step time but for left_out_ns, in which the busiest rank was
 				  inside communication */
 };
 
@@ -103,6 +104,8 @@ struct ct_report_rank {
 	uint64_t exposed_ns;  /* for which it waited for communication */
 	uint64_t exposed_err_ns;
 	uint64_t comm_ns;     /* in which at least one of its operations was open */
+	double comm_pct;      /* of step time, in which at least one of its operations was open */
+	double wait_pct;      /* of step time, likewise of wait_ns */
 	uint64_t left_out_ns; /* of the run, in a row, without timed launches: comm_ns and
 				 exposed_ns leave it out */
 	int device;	      /* CUDA device; -1 none or unknown */
@@ -338,6 +341,7 @@ struct ct_report_invisible {
 struct ct_report {
 	int is_outline; /* without what only operations report (report/analyze.h, ct_outline) */
 	struct ct_report_run run;
+	struct ct_step_time step_time; /* what percentages of time are of */
 	struct ct_report_verdict verdict;
 	const struct ct_hang_run *hang; /* what `hang` says of it (analyzer/hang/hang_run.h); NULL:
 					   no verdict, or it was not asked */

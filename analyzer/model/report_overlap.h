@@ -35,13 +35,11 @@ struct ct_report_stream_idle {
 
 /* Fraction of the time that ranks waited for communication; NAN: known for less than 90 % of it. */
 struct ct_report_exposed {
-	double median_pct,
-		err_pct; /* of the median rank, of its steps, or of the run if there are none */
-	double wait_pct; /* of the same time: the part until the others had come */
-	double max_pct;	 /* of the rank that waited longest */
+	double median_pct, err_pct; /* of the median rank, of step time */
+	double wait_pct;	    /* of the same time: the part until the others had come */
+	double max_pct;		    /* of the rank that waited longest */
 	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
 	double covered_pct;	 /* of the run, that time: the part in recorded steps */
-	int of_steps;
 };
 
 /* One stage of a pipeline, over the steps that are on record. */

@@ -248,7 +248,7 @@ static double part_of_run(const struct ct_study *s)
 				     : NAN;
 }
 
-/* The median rank's fraction of its steps, else of the run; and that of the most exposed rank.
+/* The median rank's fraction of step time; and that of the most exposed rank.
  * Unknown if the errors of its parts exceed the time that it is a fraction of. */
 static int fill_share(struct ct_study *s)
 {
@@ -260,7 +260,7 @@ static int fill_share(struct ct_study *s)
 
 	if (!v)
 		return CT_NOMEM;
-	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s), 0 };
+	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s) };
 	for (uint32_t slot = 0; slot < n && known; slot++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
 		double time = (double)e->step_ns;
@@ -284,7 +284,6 @@ static int fill_share(struct ct_study *s)
 	}
 	if (to->err_pct > 100)
 		to->median_pct = to->err_pct = to->max_pct = to->wait_pct = to->transferring_pct = NAN;
-	to->of_steps = s->cuts.n > 0;
 	free(v);
 	return CT_OK;
 }

@@ -17,11 +17,6 @@
 
 /* ---- words ---- */
 
-static const char *exposed_of(unsigned of_steps)
-{
-	return of_steps ? "steps" : "run";
-}
-
 static const char *direction(unsigned message)
 {
 	static const char *const words[] = { [CT_MESSAGE_TO] = "to", [CT_MESSAGE_FROM] = "from" };
@@ -44,6 +39,17 @@ static const char *direction(unsigned message)
 
 VALUE(grade, _score, row->grade ? json_string(row->grade) : json_null())
 VALUE(order_hash, _comm, row->order_hash == CT_UNKNOWN ? json_null() : ct_json_hex(row->order_hash))
+
+/* What percentages of time are of. */
+static json_t *pct_of(const void *at, const void *outer)
+{
+	const struct ct_report *report = outer;
+
+	(void)at;
+	return report->is_outline	     ? json_null()
+	       : report->step_time.has_steps ? json_string("steps")
+					     : json_string("run");
+}
 VALUE(hang, , row->hang ? ct_hang_verdicts_json(row->hang) : json_null())
 VALUE(ended, ,
       CT_JSON_ARRAY(i, row->n_ended,

@@ -92,14 +92,14 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 			     first->text, others > 1 ? "; more in info" : "");
 }
 
-/* What the share in communication is a share of. */
-static const char *base_of_share(const struct ct_report *report)
+/* Are there seconds that the share in communication is not of? */
+static const char *but_for(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_ranks; i++) {
-		if (report->ranks[i].left_out_ns && !isnan(report->run.comm_share_pct))
-			return "the time in which launches were timed";
+		if (report->ranks[i].left_out_ns)
+			return " with timed launches";
 	}
-	return "the run";
+	return "";
 }
 
 /* Some launches were timed by events, and which were not is neither nothing nor seconds that can be
@@ -109,8 +109,9 @@ static void write_share(struct ct_text *text, const struct ct_report *report)
 	const struct ct_report_run *run = &report->run;
 
 	if (!isnan(run->comm_share_pct))
-		ct_text_line(text, CT_COLOR_NONE, "comm time %s of %s (busiest rank)",
-			     ct_prose_pct(run->comm_share_pct).s, base_of_share(report));
+		ct_text_line(text, CT_COLOR_NONE, "comm time %s of %s%s (busiest rank)",
+			     ct_prose_pct(run->comm_share_pct).s,
+			     ct_step_time_name(&report->step_time), but_for(report));
 	else if (run->timing == CT_TIMING_EVENTS && run->timed_ratio < 1)
 		ct_text_wrap(
 			text, CT_COLOR_NONE, CT_TEXT_LABEL,

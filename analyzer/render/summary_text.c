@@ -86,7 +86,7 @@ static double overlap_pct(const struct ct_report *report)
 static void write_exposed(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
-	const char *of = e->of_steps ? "step time" : "the run";
+	const char *of = ct_step_time_name(&report->step_time);
 	double hidden_pct = overlap_pct(report);
 	char parts[96] = "", overlap[48] = "";
 
@@ -95,9 +95,9 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 			ct_text_line(text, CT_COLOR_NONE, "communication  n/a");
 		else
 			ct_text_wrap(text, CT_COLOR_NONE, LABEL,
-				     "communication  %s of the run (busiest rank), exposed "
+				     "communication  %s of %s (busiest rank), exposed "
 				     "communication n/a",
-				     ct_prose_pct(report->run.comm_share_pct).s);
+				     ct_prose_pct(report->run.comm_share_pct).s, of);
 		return;
 	}
 	if (!isnan(e->wait_pct))

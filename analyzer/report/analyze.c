@@ -90,6 +90,7 @@ struct analysis {
 	struct ct_gather *hang_log; /* ... and the reading has to */
 	struct ct_links links;
 	struct ct_steps steps;
+	struct ct_in_steps *in_steps; /* by slot */
 	struct ct_step_blame blame;
 	struct ct_replay_judgement replay;
 	struct ct_study study;
@@ -333,7 +334,11 @@ static int find_steps(struct analysis *a, struct ct_err *err)
 	int st = a->options->skip_steps ? ct_steps_keep(&a->steps, &a->log)
 					: find_steps_in(a, model, &a->log, &a->step_log, err);
 
-	return st == CT_OK ? ct_oversubscribed_find(model, &a->oversubscribed) : st;
+	if (st != CT_OK)
+		return st;
+	a->report->step_time = a->findings.step_time = ct_step_time_of(&a->steps, model);
+	a->in_steps = ct_in_steps_find(&a->log, &a->report->step_time, model);
+	return a->in_steps ? ct_oversubscribed_find(model, &a->oversubscribed) : CT_NOMEM;
 }
 
 /* Step by step. */
@@ -361,7 +366,7 @@ static int choose_verdict(struct analysis *a)
 {
 	const struct ct_judgement j = {
 		&a->stream.model, &a->arrivals, &a->late_or_slow, &a->oversubscribed,
-		&a->steps,	  &a->blame,	&a->replay,
+		&a->steps,	  &a->blame,	&a->replay,	  a->in_steps,
 	};
 
 	return ct_verdict_fill(&j, &a->findings, a->report);
@@ -423,6 +428,8 @@ static int fill(struct analysis *a)
 	if (a->options->run)
 		report->run.words = ct_arena_printf(report->memory, "%s", a->options->run);
 	st = st ?: ct_fill_job(model, &a->stream.order, report);
+	if (st == CT_OK)
+		ct_fill_shares(model, a->in_steps, report);
 	st = st ?: ct_fill_clocks(model, &a->findings, report);
 	st = st ?: ct_fill_timing(model, report);
 	st = st ?: ct_fill_overlap(model, a->overlap.overlap, report);
@@ -492,6 +499,7 @@ static void fini(struct analysis *a)
 	ct_study_fini(&a->study);
 	ct_replay_judgement_fini(&a->replay);
 	ct_step_blame_fini(&a->blame);
+	free(a->in_steps);
 	ct_steps_fini(&a->steps);
 	ct_links_fini(&a->links);
 	ct_findings_fini(&a->findings);

@@ -6,6 +6,7 @@
 
 #include "analyzer/model/model.h"
 #include "analyzer/order/order_book.h"
+#include "analyzer/steps/in_steps.h"
 
 /* Is the process one of the start that is reported? */
 static inline int ct_fill_has(const struct ct_model *model, size_t process)
@@ -26,6 +27,11 @@ int ct_fill_in_flight(const struct ct_model *model, struct ct_report *report);
 /* What the job did: run, ranks, communicators, classes of operations. */
 int ct_fill_job(const struct ct_model *model, const struct ct_order_book *book,
 		struct ct_report *report);
+
+/* Percentages of step time of each rank, and of the busiest; after it, and before ranks are sorted.
+ * in_steps: by slot. */
+void ct_fill_shares(const struct ct_model *model, const struct ct_in_steps *in_steps,
+		    struct ct_report *report);
 
 /* How it was timed; after both. */
 int ct_fill_timing(const struct ct_model *model, struct ct_report *report);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/findings/order_findings.h"
 #include "analyzer/model/host_order.h"
 #include "analyzer/model/model.h"
@@ -163,23 +164,6 @@ static int fill_sets(const struct ct_model *model, struct ct_report *report)
 	return CT_OK;
 }
 
-static void fill_share(const struct ct_model *model, struct ct_report *report)
-{
-	double busiest = report->n_ranks ? 0 : NAN;
-
-	for (size_t i = 0; i < report->n_ranks; i++) {
-		const struct ct_report_rank *rank = &report->ranks[i];
-
-		if (rank->comm_ns == CT_UNKNOWN || rank->left_out_ns >= model->duration_ns)
-			busiest = NAN;
-		else if (!isnan(busiest))
-			busiest = fmax(busiest,
-				       (double)rank->comm_ns /
-					       (double)(model->duration_ns - rank->left_out_ns));
-	}
-	report->run.comm_share_pct = 100 * busiest;
-}
-
 static void fill_extent(const struct ct_model *model, struct ct_report_run *run)
 {
 	run->first_at_ns = run->last_at_ns = CT_UNKNOWN;
@@ -238,7 +222,6 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 	run->incomplete = model->incomplete;
 	if (fill_missing(report) || fill_sets(model, report))
 		return CT_NOMEM;
-	fill_share(model, report);
 	run->complete = run->n_missing == 0 && model->n_slots > 0;
 	for (size_t i = 0; i < report->n_ranks; i++) {
 		run->complete &= report->ranks[i].complete;
@@ -248,6 +231,38 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 				      report->ranks[i].timing == CT_TIMING_OFF;
 	}
 	return CT_OK;
+}
+
+/* The rank's time but for seconds in which nothing was timed. */
+static double comm_pct(const struct ct_report_rank *rank, const struct ct_in_steps *in_steps,
+		       const struct ct_report *report)
+{
+	struct ct_step_time time = report->step_time;
+
+	if (rank->comm_ns == CT_UNKNOWN)
+		return NAN;
+	time.to_ns -= ct_min(in_steps->left_out_ns, time.to_ns - time.from_ns);
+	return ct_step_time_pct(&time, in_steps->comm * (double)rank->comm_ns);
+}
+
+void ct_fill_shares(const struct ct_model *model, const struct ct_in_steps *in_steps,
+		    struct ct_report *report)
+{
+	double busiest = report->n_ranks ? 0 : NAN;
+
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		const struct ct_rank_state *slot = &model->slots[s];
+		struct ct_report_rank *rank = &report->ranks[s];
+
+		rank->comm_pct = comm_pct(rank, &in_steps[s], report);
+		rank->wait_pct = slot->judged ? ct_step_time_pct(&report->step_time,
+								 in_steps[s].wait *
+									 (double)slot->waited.total)
+					      : NAN;
+		busiest = isnan(busiest) || isnan(rank->comm_pct) ? NAN
+								  : fmax(busiest, rank->comm_pct);
+	}
+	report->run.comm_share_pct = busiest;
 }
 
 /* ---- communicators and classes ---- */

@@ -116,8 +116,8 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 	ct_args_uint(&args, CT_ARG_step_last, f->step_last);
 	ct_args_uint(&args, CT_ARG_time_lost_ns, f->time_lost_ns);
 	ct_args_uint(&args, CT_ARG_time_lost_err_ns, f->time_lost_err_ns);
-	if (!isnan(f->time_lost_pct_of_run))
-		ct_args_double(&args, CT_ARG_time_lost_pct_of_run, f->time_lost_pct_of_run);
+	if (!isnan(f->time_lost_pct))
+		ct_args_double(&args, CT_ARG_time_lost_pct, f->time_lost_pct);
 	if (!isnan(f->gpu_seconds))
 		ct_args_double(&args, CT_ARG_gpu_seconds, f->gpu_seconds);
 	if (f->n_ranks) {

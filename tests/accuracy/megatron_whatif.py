@@ -51,7 +51,7 @@ class Case:
         self.must(value is not None and low <= value <= high, f"{what} {value}, not in {low:.4g}..{high:.4g}")
 
     def named(self):
-        return [(f["kind"], f["ranks"], f["severity"], f["time_lost_pct_of_run"]) for f in self.blamed]
+        return [(f["kind"], f["ranks"], f["severity"], f["time_lost_pct"]) for f in self.blamed]
 
 
 def named_or_unknown(case):
@@ -62,11 +62,11 @@ def named_or_unknown(case):
 def rank_0_alone(case):
     case.must(case.blamed and case.blamed[0]["ranks"] == [0], f"rank 0 is not first: {case.named()}")
     if case.blamed and case.blamed[0]["ranks"] == [0]:
-        case.within(case.blamed[0]["time_lost_pct_of_run"], 45, 51, "gain of rank 0, %:")
+        case.within(case.blamed[0]["time_lost_pct"], 45, 51, "gain of rank 0, %:")
     case.must(case.report["verdict"]["code"] == "STRAGGLER", f"verdict {case.report['verdict']['code']}")
     others = [f for f in case.report["findings"]
               if f["kind"] not in INVENTED and f["severity"] != "info" and f["ranks"] != [0]]
-    case.must(not others, f"also above info: {[(f['kind'], f['ranks'], f['time_lost_pct_of_run']) for f in others]}")
+    case.must(not others, f"also above info: {[(f['kind'], f['ranks'], f['time_lost_pct']) for f in others]}")
 
 
 def rank_0_or_nobody(case):
@@ -78,7 +78,7 @@ def last_stage(case):
     case.must(len(case.blamed) >= 1 and case.blamed[0]["kind"] == "SLOW_STAGE" and sorted(case.blamed[0]["ranks"]) == LAST_STAGE,
               f"the last stage is not first: {case.named()}")
     if case.blamed:
-        case.within(case.blamed[0]["time_lost_pct_of_run"], 17, 25, "gain of the last stage, %:")
+        case.within(case.blamed[0]["time_lost_pct"], 17, 25, "gain of the last stage, %:")
     others = [f for f in case.blamed if not set(f["ranks"]) <= set(LAST_STAGE)]
     case.must(not others, f"somebody else: {case.named()}")
     case.must(case.report["verdict"]["code"] == "SLOW_STAGE", f"verdict {case.report['verdict']['code']}")

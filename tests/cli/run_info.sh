@@ -7,7 +7,7 @@
 beside() {
 	commtrace info "$@" | sed '/^timing/s/, ±.*//; /^clock/d; /^communicators/s/ (.*//; /^traffic/,/^$/d' |
 		awk '/^communicators/ { on = 1 } /^$/ { on = 0 } on && !/^communicators/ { print $1, $2, $3 | "sort"; next } { close("sort"); print; fflush() }'
-	commtrace info "$@" --format=json | jq -S 'del(.clocks, .call_order, .run.timed_ratio, .run.begin_unix_ns) | .comms |= (map(del(.op_count,
+	commtrace info "$@" --format=json | jq -S 'del(.clocks, .call_order, .run.timed_ratio, .run.pct_of, .run.begin_unix_ns) | .comms |= (map(del(.op_count,
 		.first_seq, .last_seq, .bytes, .role, .role_confidence, .role_evidence, .steps_exposed_ns, .steps_exposed_wait_ns,
 		.steps_exposed_err_ns)) | sort_by(.comm))'
 }

@@ -59,7 +59,7 @@ static int begin(void **state)
 						   .ranks = i ? rank_7 : rank_2,
 						   .n_ranks = 1,
 						   .headline = "it costs",
-						   .time_lost_pct_of_run = 20 };
+						   .time_lost_pct = 20 };
 	report = (struct ct_report){ .ops = ops,
 				     .n_ops = 2,
 				     .comms = comms,
@@ -333,9 +333,9 @@ static void no_rank_is_named_below_medium_confidence_or_its_limit(void **state)
 	findings[0].confidence = CT_CONFIDENCE_LOW;
 	assert_int_equal(take(6), 0);
 	findings[0].confidence = CT_CONFIDENCE_HIGH;
-	findings[0].time_lost_pct_of_run = 4.9;
+	findings[0].time_lost_pct = 4.9;
 	assert_int_equal(take(6), 0);
-	findings[0].time_lost_pct_of_run = 20;
+	findings[0].time_lost_pct = 20;
 	findings[0].is_undecided = 1;
 	assert_int_equal(take(6), 0);
 	findings[0].is_undecided = 0;

@@ -42,6 +42,8 @@ static struct {
 	struct ct_causes causes;
 } s;
 
+static const struct ct_step_time whole = { 0, UINT64_MAX, 0 };
+
 static void begin(void)
 {
 	memset(&s, 0, sizeof(s));
@@ -426,7 +428,8 @@ static void slow_ones_by_chance_are_no_stretch(void **state)
 		for (unsigned i = 0; i < EACH; i++)
 			move(1e6, took(1e6) * (uniform(&d) < 0.05 * (seed % 9) ? 3 : 1));
 		judge();
-		assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &slow),
+		assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &whole,
+						  &slow),
 				 0);
 		assert_int_equal(slow.n, 0);
 		end();
@@ -462,7 +465,7 @@ static void noise_of_a_busy_host_is_no_slow_link(void **state)
 			struct ct_slow_ops slow;
 
 			assert_int_equal(ct_slow_ops_find(&s.transfers, t, &s.comparison.of[t].fit,
-							  &slow),
+							  &whole, &slow),
 					 0);
 			assert_int_equal(slow.n, 0);
 		}
@@ -500,14 +503,16 @@ static void slow_ones_in_a_row_are_found(void **state)
 	for (unsigned i = 0; i < EACH; i++)
 		move(1e6, took(1e6) * (i == 4 || i == 32 ? 5 : i >= 28 && i < 35 ? 3 : 1));
 	judge();
-	assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &slow), 0);
+	assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &whole, &slow),
+			 0);
 	assert_int_equal(slow.n, 7);
 	assert_int_equal(slow.all, EACH);
 	assert_true(fabs((double)slow.sum.time_lost_ns - (6 * 2 + 4) * took(1e6)) < 100);
 	assert_true(slow.sum.err_ns > 0 && slow.sum.err_ns < slow.sum.time_lost_ns / 10);
 	/* where the host times, its cores may have been busy */
 	s.tracks[0].on_gpu = 0;
-	assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &slow), 0);
+	assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &whole, &slow),
+			 0);
 	assert_int_equal(slow.n, 0);
 	end();
 }
@@ -525,8 +530,9 @@ static void losses_at_the_same_time_count_once(void **state)
 	assert_int_equal(ct_excess_add(&excess, &first, 1000, 200), 0);
 	assert_int_equal(ct_excess_add(&excess, &second, 1000, 200), 0);
 	assert_int_equal(ct_excess_add(&excess, &usual, 1000, 200), 0);
-	sum = ct_excess_sum(&excess);
+	sum = ct_excess_sum(&excess, &(struct ct_step_time){ 9000, 10500, 1 });
 	assert_int_equal(sum.time_lost_ns, 3000);
+	assert_int_equal(sum.in_steps_ns, 1500);
 	assert_int_equal(sum.err_ns, 300);
 	assert_int_equal(sum.begin_ns, 8000);
 	assert_int_equal(sum.end_ns, 11000);

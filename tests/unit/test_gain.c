@@ -121,6 +121,7 @@ static void begin(void)
 	const struct ct_report_rank none = { .exposed_ns = CT_UNKNOWN,
 					     .exposed_err_ns = CT_UNKNOWN,
 					     .wait_ns = CT_UNKNOWN,
+					     .wait_pct = NAN,
 					     .ops = 100 };
 
 	model = (struct ct_report){ .ranks = ranks, .n_ranks = 2 };
@@ -128,7 +129,7 @@ static void begin(void)
 	model.run.duration_ns = 100000000;
 	model.run.comm_share_pct = NAN;
 	model.run.time_err_p50_ns = 1000;
-	model.exposed = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, NAN, 0 };
+	model.exposed = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, NAN };
 	model.whatif.free_gain_pct = model.whatif.balance_ratio = NAN;
 }
 
@@ -139,34 +140,27 @@ static void the_least_of_the_known_bounds_counts(void **state)
 	assert_true(isnan(ct_gain_pct(&model)));
 	model.run.comm_share_pct = 30;
 	assert_true(ct_gain_pct(&model) == 30);
-	/* one rank of two is not a bound */
-	ranks[0].exposed_ns = 10000000;
-	ranks[0].exposed_err_ns = 500000;
-	assert_true(ct_gain_pct(&model) == 30);
-	ranks[1].exposed_ns = 12000000;
-	ranks[1].exposed_err_ns = 1000000;
+	model.exposed.max_pct = 12;
+	model.exposed.err_pct = 1;
+	assert_true(fabs(ct_gain_exposed_pct(&model) - 13) < 1e-9);
 	assert_true(fabs(ct_gain_pct(&model) - 13) < 1e-9);
 	model.whatif.free_gain_pct = 7;
 	model.whatif.error_pct = 1;
 	assert_true(fabs(ct_gain_pct(&model) - 8) < 1e-9);
 }
 
-/* 50 steps of 0.5 ms in a run of 100 ms: of what lies outside them they say nothing. */
-static void few_steps_do_not_stand_for_the_run(void **state)
+/* Where it is not known how long ranks were exposed, all of their waits count. */
+static void waits_are_those_of_the_mean_rank(void **state)
 {
 	(void)state;
 	begin();
-	model.exposed.of_steps = 1;
-	model.exposed.max_pct = 3;
-	model.exposed.err_pct = 0.5;
-	model.exposed.covered_pct = 90;
-	for (int r = 0; r < 2; r++) {
-		ranks[r].exposed_ns = 20000000;
-		ranks[r].exposed_err_ns = 0;
-	}
-	assert_true(fabs(ct_gain_exposed_pct(&model) - 3.5) < 1e-9);
-	model.exposed.covered_pct = 25;
-	assert_true(fabs(ct_gain_exposed_pct(&model) - 20) < 1e-9);
+	assert_true(isnan(ct_gain_wait_pct(&model)));
+	ranks[0].wait_pct = 10;
+	assert_true(ct_gain_wait_pct(&model) == 10);
+	ranks[1].wait_pct = 20;
+	assert_true(ct_gain_wait_pct(&model) == 15);
+	model.exposed.wait_pct = 3;
+	assert_true(ct_gain_wait_pct(&model) == 3);
 }
 
 static void times_that_say_nothing_are_no_evidence(void **state)
@@ -279,7 +273,7 @@ int main(void)
 		ON_DISK(what_stays_is_what_moves_longer_than_computing_takes),
 		ON_DISK(what_is_waited_for_others_is_not_bound_by_communication),
 		cmocka_unit_test(the_least_of_the_known_bounds_counts),
-		cmocka_unit_test(few_steps_do_not_stand_for_the_run),
+		cmocka_unit_test(waits_are_those_of_the_mean_rank),
 		cmocka_unit_test(times_that_say_nothing_are_no_evidence),
 		ON_DISK(a_replay_that_is_longer_than_the_run_is_no_gain),
 		ON_DISK(a_rank_that_waits_for_others_is_not_sent_elsewhere),

@@ -25,9 +25,8 @@ static int open_report(void **state)
 	report.run.duration_ns = 100000000000;
 	report.run.words = "/scratch/a/long/path";
 	report.steps.count = 800;
-	report.steps.covered_pct = 100;
+	report.step_time = (struct ct_step_time){ 0, report.run.duration_ns, 1 };
 	report.steps.anchor_comm_key = 1;
-	report.exposed.of_steps = 1;
 	return !report.memory;
 }
 
@@ -63,7 +62,8 @@ static struct ct_finding worst(enum ct_finding_kind kind, struct ct_findings *li
 	f.at_most = 1;
 	f.step_first = 123456;
 	f.confidence = CT_CONFIDENCE_LOW;
-	ct_finding_loss(&f, 99900000000, 98800000000, report.run.duration_ns);
+	list->step_time = report.step_time;
+	ct_finding_loss(list, &f, 99900000000, 98800000000, 99900000000);
 	ct_finding_evidence(list, &f, "stage", 127, "", NAN);
 	ct_finding_evidence(list, &f, "first_seq", 1234567, "", NAN);
 	ct_finding_evidence(list, &f, "every", 1234, "steps", NAN);
@@ -143,7 +143,7 @@ static void a_short_headline_says_all(void **state)
 	f.n_ranks = 1;
 	f.hosts[0] = "node7";
 	f.at_most = 0;
-	ct_finding_loss(&f, 12300000000, 1100000000, report.run.duration_ns);
+	ct_finding_loss(&list, &f, 12300000000, 1100000000, 12300000000);
 	ct_headline(&f, &report);
 	assert_string_equal(f.headline,
 			    "rank 1011 (node7) costs 15.4 ± 1.4 ms/step (12.3 % of step time)");

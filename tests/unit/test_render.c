@@ -268,14 +268,14 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		    "ranks_expected ranks_seen "
 		    "ranks_missing hosts backends complete timing timing_why events_from_ns "
 		    "events_until_ns step_overhead_pct step_overhead_err_pct step_overhead_why "
-		    "timed_ratio");
+		    "timed_ratio pct_of");
 	assert_keys(json_object_get(o, "verdict"),
 		    "code title headline cause note text confidence gain_max_pct advice command");
 	assert_keys(first(o, "findings"),
 		    "id kind severity headline ranks hosts comm op step_first step_last begin_ns "
 		    "end_ns "
 		    "time_lost_ns "
-		    "time_lost_err_ns time_lost_pct_of_run gpu_seconds where cause note confidence "
+		    "time_lost_err_ns time_lost_pct gpu_seconds where cause note confidence "
 		    "evidence advice "
 		    "command "
 		    "timeline");
@@ -295,7 +295,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"idle_waiting_for_compute_ns "
 		"idle_err_ns late_or_slow");
 	assert_keys(json_object_get(o, "exposed_comm"),
-		    "of median_pct err_pct wait_pct max_pct transferring_pct covered_pct");
+		    "median_pct err_pct wait_pct max_pct transferring_pct covered_pct");
 	assert_keys(json_object_get(o, "steps"),
 		    "anchor marker count skipped time_p50_ns time_p99_ns "
 		    "err_ns covered_pct why note recurring items");

@@ -205,8 +205,7 @@ static struct shares shares_of(enum gone gone)
 	char *text = job_text(report, 0);
 
 	/* what it is a share of */
-	assert_int_equal(!strstr(text, " of the time in which launches were timed "
-				       "(busiest rank)"),
+	assert_int_equal(!strstr(text, " with timed launches (busiest rank)"),
 			 gone == NOTHING || isnan(s.comm_pct));
 	free(text);
 	for (size_t r = 0; r < report->n_stream_idle; r++) {

@@ -279,15 +279,15 @@ static void balance_comes_from_the_replay_or_from_waits(void **state)
 	begin(0);
 	s.report.n_ranks = 2;
 	s.report.run.matched = 10;
-	s.ranks[0].wait_ns = 400000000;
-	s.ranks[1].wait_ns = 0;
+	s.ranks[0].wait_pct = 40;
+	s.ranks[1].wait_pct = 0;
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("balance")->score - 80) < 1e-6);
 	assert_non_null(strstr(part("balance")->from, "waited"));
 	assert_int_equal(ct_score_fill(&s.links, 0.6, &s.report), 0);
 	assert_true(fabs(part("balance")->score - 60) < 1e-6);
 	assert_non_null(strstr(part("balance")->from, "replay"));
-	s.ranks[0].wait_ns = s.ranks[1].wait_ns = CT_UNKNOWN;
+	s.ranks[0].wait_pct = s.ranks[1].wait_pct = NAN;
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(isnan(part("balance")->score));
 }

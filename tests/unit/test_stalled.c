@@ -184,7 +184,8 @@ static struct ct_finding *add(struct ct_findings *list, enum ct_finding_kind kin
 	struct ct_finding *f = ct_findings_add(list, kind);
 
 	assert_non_null(f);
-	ct_finding_loss(f, time_lost_ns, time_lost_ns / 20, 1000000000);
+	list->step_time = (struct ct_step_time){ 0, 1000000000, 1 };
+	ct_finding_loss(list, f, time_lost_ns, time_lost_ns / 20, (double)time_lost_ns);
 	f->step_first = first;
 	f->step_last = last;
 	f->begin_at_ns = first * 5000000;

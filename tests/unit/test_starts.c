@@ -230,7 +230,7 @@ static void damaged_file_is_to_be_copied_again(void **state)
 	f = job_finding(report, CT_FINDING_DROPPED_RECORDS);
 	assert_non_null(f);
 	assert_non_null(strstr(job_pairs(f), "records=unknown "));
-	assert_non_null(strstr(job_pairs(f), "pct_of_run=n/a"));
+	assert_non_null(strstr(job_pairs(f), "pct_of_records=n/a"));
 	assert_non_null(strstr(f->advice, "copy it again"));
 	assert_non_null(strstr(f->advice, ".seg"));
 	assert_null(strstr(f->advice, "COMMTRACE_RING_MB"));

@@ -25,7 +25,7 @@ static const struct stencil quiet = {
 
 struct outcome {
 	uint64_t blamed; /* mask of ranks */
-	double time_lost_pct_of_run, true_pct;
+	double time_lost_pct, true_pct;
 	enum ct_verdict_code verdict;
 	char text[200];
 };
@@ -47,7 +47,7 @@ static struct outcome run(struct stencil o, unsigned seed)
 
 		for (size_t r = 0; r < f->n_ranks; r++)
 			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
-		out.time_lost_pct_of_run += f->time_lost_pct_of_run;
+		out.time_lost_pct += f->time_lost_pct;
 		assert_false(f->at_most);
 	}
 	assert_int_equal(report->run.incomplete, 0);
@@ -70,10 +70,9 @@ static void expect(struct stencil o, uint64_t blamed)
 				 out.text);
 		if (!blamed && out.verdict == CT_VERDICT_STRAGGLER)
 			fail_msg("seed %u: %s", seed, out.text);
-		if (blamed &&
-		    fabs(out.time_lost_pct_of_run - out.true_pct) > 0.35 * out.true_pct + 0.5)
+		if (blamed && fabs(out.time_lost_pct - out.true_pct) > 0.35 * out.true_pct + 0.5)
 			fail_msg("%d ranks, seed %u: loss %.2f %% instead of %.2f %%", o.ranks,
-				 seed, out.time_lost_pct_of_run, out.true_pct);
+				 seed, out.time_lost_pct, out.true_pct);
 	}
 }
 
@@ -305,7 +304,7 @@ static void measure(const char *what, struct stencil o, unsigned seeds)
 		right += out.blamed == o.slow;
 		wrong += (out.blamed & ~o.slow) != 0;
 		silent += o.slow && !out.blamed;
-		loss += out.time_lost_pct_of_run / seeds;
+		loss += out.time_lost_pct / seeds;
 		truth += out.true_pct / seeds;
 		if (out.blamed != o.slow)
 			printf("    seed %u: %llx %s\n", 1000 + seed,

@@ -285,7 +285,7 @@ static void compare(const struct shape *s, const struct ct_report *report, const
 	assert_true(report->comms[0].steps_exposed_wait_ns < sum);
 	/* the host is long ahead: what the stream stood idle, its input was not ready */
 	assert_int_equal(g->idle_host_bound_ns, 0);
-	assert_true(report->exposed.of_steps);
+	assert_true(report->step_time.has_steps);
 	assert_near(report->exposed.median_pct, 100 * t->exposed_ns / (s->steps - 1) / t->step_ns,
 		    0.1);
 }
@@ -457,7 +457,7 @@ static void the_suggested_size_gains_what_is_reported(void **state)
 		assert_non_null(f);
 		assert_non_null(strstr(job_pairs(f), problems[k]));
 		assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
-		assert_true(f->time_lost_pct_of_run > 2);
+		assert_true(f->time_lost_pct > 2);
 		ct_report_free(report);
 		try_it(&s, &told, &err, &gained, &cap);
 		assert_near(told, gained, err + 0.15 * gained);
@@ -478,8 +478,8 @@ static void communication_that_is_not_hidden_is_poor_overlap(void **state)
 	report = play(&s, &t);
 	f = job_finding(report, CT_FINDING_COMM_SHARE);
 	assert_non_null(f);
-	assert_near(f->time_lost_pct_of_run,
-		    100 * (t.exposed_ns - t.wait_ns) / (s.steps - 1) / t.step_ns, 0.5);
+	assert_near(f->time_lost_pct, 100 * (t.exposed_ns - t.wait_ns) / (s.steps - 1) / t.step_ns,
+		    0.5);
 	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 	assert_int_equal(f->n_ranks, 0);
 	assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);

@@ -161,7 +161,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_non_null(f);
 	assert_non_null(strstr(job_pairs(f), "role=pp pipelines=2"));
 	assert_int_equal(f->n_ranks, 0);
-	assert_true(f->time_lost_pct_of_run > 5);
+	assert_true(f->time_lost_pct > 5);
 	assert_int_equal(report->verdict.code, CT_VERDICT_SLOW_STAGE);
 	f = job_finding(report, CT_FINDING_SLOW_STAGE);
 	assert_non_null(f);
@@ -182,7 +182,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_true(moved > 0 && moved < 0.9 * (double)f->time_lost_ns);
 	assert_true(moved <= (1 - 1 / report->whatif.s) * (double)report->run.duration_ns);
 	assert_non_null(strstr(f->note, "moving its extra work to the other stages"));
-	assert_true(report->verdict.gain_max_pct == f->time_lost_pct_of_run);
+	assert_true(report->verdict.gain_max_pct == f->time_lost_pct);
 	ct_report_free(report);
 }
 
@@ -211,8 +211,8 @@ static void a_slow_rank_beside_a_slow_stage_reports_what_its_loss_is(void **stat
 	assert_non_null(strstr(rank->note, "what remains once stage 2, also slow, is repaired"));
 	assert_non_null(strstr(stage->note, "what repairing this one alone saves"));
 	assert_true(ct_finding_fact(rank, "gain_alone") < 0.9 * (double)rank->time_lost_ns);
-	assert_true(fabs(report->verdict.gain_max_pct - rank->time_lost_pct_of_run -
-			 stage->time_lost_pct_of_run) < 1e-9);
+	assert_true(fabs(report->verdict.gain_max_pct - rank->time_lost_pct -
+			 stage->time_lost_pct) < 1e-9);
 	ct_report_free(report);
 }
 

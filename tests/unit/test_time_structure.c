@@ -410,7 +410,8 @@ static void steps_of_no_time_are_compared_with_none(void **state)
 {
 	uint64_t cuts[STEPS + 1] = { 0 }, nothing[STEPS] = { 0 };
 	uint8_t kept[STEPS] = { 0 };
-	struct ct_findings list = { .memory = ct_arena_new() };
+	struct ct_findings list = { .memory = ct_arena_new(),
+				    .step_time = { 0, 20000000000ull, 1 } };
 	struct ct_model model = { .duration_ns = 20000000000ull };
 	struct ct_steps steps = { .cut_ns = cuts, .n = STEPS, .kept = kept };
 	struct ct_step_blame blame = { .kept = kept, .comm_ns = nothing, .n_steps = STEPS };

@@ -108,7 +108,7 @@ static void exposed(int comm, enum ct_severity severity)
 
 	f->severity = severity;
 	f->comm_hash = comms[comm].hash;
-	f->time_lost_pct_of_run = 40;
+	f->time_lost_pct = 40;
 }
 
 /* Is it advised, with these words in advice or headline? Whatever else is advised does not count. */

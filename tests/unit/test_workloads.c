@@ -13,8 +13,9 @@
 
 struct outcome {
 	uint64_t blamed; /* mask of ranks */
-	double time_lost_pct_of_run;
+	double time_lost_pct;
 	uint64_t matched, end_ns;
+	double step_ns; /* mean */
 	char text[160];
 };
 
@@ -29,6 +30,7 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 	report = gpu_job_report(&options, &out.end_ns);
 	snprintf(out.text, sizeof(out.text), "%s", report->verdict.text);
 	out.matched = report->run.matched;
+	out.step_ns = ct_step_time_ns(&report->step_time) / (double)report->steps.count;
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct ct_finding *f = &report->findings[i];
 
@@ -38,7 +40,7 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 		for (size_t r = 0; r < f->n_ranks; r++)
 			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
 		if (f->kind == CT_FINDING_STRAGGLER)
-			out.time_lost_pct_of_run += f->time_lost_pct_of_run;
+			out.time_lost_pct += f->time_lost_pct;
 	}
 	assert_int_equal(report->run.ranks_seen, (uint64_t)options.ranks);
 	assert_int_equal(report->run.incomplete, 0);
@@ -110,6 +112,12 @@ static void slowness_that_communication_hides_is_not_blamed(void **state)
 	expect(options, 0, 2);
 }
 
+/* What the fault costs, in % of step time. */
+static double true_pct(const struct outcome *slow, uint64_t healthy_ns, int steps)
+{
+	return 100 * (double)(slow->end_ns - healthy_ns) / steps / slow->step_ns;
+}
+
 /* What is reported of the loss, as a part of the truth; mean of some seeds. */
 static double told(const char *workload)
 {
@@ -124,8 +132,8 @@ static double told(const char *workload)
 
 		options.fault = "slow-rank:rank=5,pct=6";
 		slow = run(options, seed);
-		loss += slow.time_lost_pct_of_run;
-		truth += 100 * (1 - (double)healthy / (double)slow.end_ns);
+		loss += slow.time_lost_pct;
+		truth += true_pct(&slow, healthy, options.steps);
 	}
 	return loss / truth;
 }
@@ -151,12 +159,12 @@ static void calls_of_the_host_end_no_gap_of_a_gpu(void **state)
 				   .nodes = 1,
 				   .steps = 40,
 				   .fault = "slow-rank:rank=0,pct=10" };
-	double time_lost_pct_of_run = 0;
+	double time_lost_pct = 0;
 
 	(void)state;
 	for (unsigned seed = 0; seed < 3; seed++)
-		time_lost_pct_of_run += run(options, seed).time_lost_pct_of_run / 3;
-	assert_true(time_lost_pct_of_run > 2.9);
+		time_lost_pct += run(options, seed).time_lost_pct / 3;
+	assert_true(time_lost_pct > 2.9);
 }
 
 /* ---- figures for docs/dev/algorithms/steps.md ---- */
@@ -176,12 +184,11 @@ static void measure(const char *workload, int nodes, const char *fault, uint64_t
 
 		/* What it would have taken without the fault, all else equal. */
 		healthy.fault = NULL;
-		truth += 100 * (1 - (double)run(healthy, 1000 + seed).end_ns / (double)out.end_ns) /
-			 seeds;
+		truth += true_pct(&out, run(healthy, 1000 + seed).end_ns, options.steps) / seeds;
 		right += out.blamed == blamed;
 		wrong += (out.blamed & ~blamed) != 0;
 		silent += blamed && !out.blamed;
-		loss += out.time_lost_pct_of_run / seeds;
+		loss += out.time_lost_pct / seeds;
 		if (out.blamed != blamed)
 			printf("    seed %u: %llx %s\n", 1000 + seed,
 			       (unsigned long long)out.blamed, out.text);

@@ -59,6 +59,11 @@ uint64_t ct_replay_of_run(const struct ct_replay_judgement *j, double ns, uint64
 	return run > 0 ? ct_round_whole(fmin(run, (double)duration_ns)) : 0;
 }
 
+double ct_replay_in_steps(const struct ct_replay_judgement *j)
+{
+	return j->engine.n_run ? (double)(j->engine.n_run - 1) / j->engine.n_run : 1;
+}
+
 /* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the
  * same way. */
 static double error_of_times(const struct ct_engine *e, const struct ct_report *report)

@@ -37,6 +37,10 @@ double ct_replay_unexplained(const struct ct_replay_judgement *judgement);
 uint64_t ct_replay_of_run(const struct ct_replay_judgement *judgement, double ns,
 			  uint64_t duration_ns);
 
+/* The fraction of that in the steps: they leave out what comes before and after them, as long as a
+ * step. */
+double ct_replay_in_steps(const struct ct_replay_judgement *judgement);
+
 /* Fills the report. 0 or CT_NOMEM. */
 int ct_replay_fill(const struct ct_replay_judgement *judgement, const struct ct_model *model,
 		   struct ct_report *report);

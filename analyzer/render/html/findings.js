@@ -14,10 +14,9 @@
 		return parts.length ? ct.el('p', { class: 'who' }, parts) : null;
 	}
 
-	// `of` of the exposed communication is what these are shares of, too.
 	function share(f, path) {
-		return ct.el('p', { class: 'loss' }, ct.value(path + '.time_lost_pct_of_run', f.time_lost_pct_of_run, 'pct'),
-			ct.el('span', { class: 'share' }, ct.report.exposed_comm.of === 'steps' ? 'share of the steps' : 'share of the run'));
+		return ct.el('p', { class: 'loss' }, ct.value(path + '.time_lost_pct', f.time_lost_pct, 'pct'),
+			ct.el('span', { class: 'share' }, 'of ' + ct.stepTime()));
 	}
 
 	function loss(f, path) {
@@ -26,7 +25,8 @@
 		if (f.time_lost_ns === null)
 			return ct.el('p', { class: 'loss' }, ct.value(path + '.time_lost_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'time lost: unknown'));
 		return ct.el('p', { class: 'loss' }, ct.valueOf(path, f, 'time_lost_ns', 'ns', 'time_lost_err_ns'),
-			ct.el('span', { class: 'share' }, 'lost in all steps'));
+			ct.el('span', { class: 'share' }, 'lost in the run, ', ct.value(path + '.time_lost_pct', f.time_lost_pct, 'pct'),
+				' of ' + ct.stepTime()));
 	}
 
 	function between(f, path, first, last, unit) {

@@ -24,6 +24,9 @@
 	ct.facts = (pairs) => ct.el('dl', { class: 'facts' },
 		pairs.filter((pair) => pair).map(([word, ...what]) => ct.el('div', null, ct.el('dt', null, word), ct.el('dd', null, what))));
 
+	// What percentages of time are of.
+	ct.stepTime = () => ct.report.run.pct_of === 'steps' ? 'step time' : 'the run';
+
 	// What an evidence is called.
 	ct.evidenceName = (name) => name.replace(/_/g, ' ');
 

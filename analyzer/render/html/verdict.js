@@ -23,7 +23,7 @@
 
 		return tile('exposed communication', ct.valueOf('exposed_comm', e, 'median_pct', 'pct', 'err_pct'),
 			e.median_pct === null ? 'not measured for enough of the run' :
-				(e.of === 'steps' ? 'of each step' : 'of the run') + ', on the median rank');
+				'of ' + ct.stepTime() + ', on the median rank');
 	}
 
 	function score() {

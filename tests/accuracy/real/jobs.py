@@ -199,7 +199,7 @@ def wrong_with(report, away, lost, rule, about):
 def tell(name, report, wrong, away, lost, table):
     if not table and not wrong:
         return
-    said = [f"{f['kind']}{f['ranks']}:{f['confidence']} {f['time_lost_pct_of_run'] or 0:.1f}%"
+    said = [f"{f['kind']}{f['ranks']}:{f['confidence']} {f['time_lost_pct'] or 0:.1f}%"
             for f in report["findings"] if f["kind"] in BLAME]
     away = " ".join(f"{r}:{s:.2f}" for r, s in sorted(away.items()))
     lost = " ".join(f"{r}:{s:.2f}" for r, s in sorted(lost.items()) if s)
