@@ -19,10 +19,11 @@ rm run/*.4000001.*
 commtrace watch run --interval=1 --on-verdict 'echo never' | cut -d ' ' -f 2-
 
 # The command goes with what it started; nothing of it is waited for.
+seconds=7532.$$
 hung
 commtrace watch run --interval=1 --first --command-limit=600 --termination-log=none \
-	--on-verdict 'echo $$ >pid; sleep 7532.5 & sleep 7532.5' >/dev/null &
+	--on-verdict 'echo $$ >pid; sleep '$seconds' & sleep '$seconds >/dev/null &
 for _ in $(seq 200); do [ -s pid ] && break; sleep 0.05; done
 kill -TERM $!
 wait $!
-echo "asked to end: exit $?, of its command $(pgrep -f "sleep 7532[.]5" | wc -l)"
+echo "asked to end: exit $?, of its command $(pgrep -f "sleep $seconds\$" | wc -l)"

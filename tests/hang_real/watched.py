@@ -6,6 +6,7 @@ recover or are healthy: what fires, for which rank, and what is left of it when 
 With --faults and --healthy, for tests/gates.sh: so many jobs that hang or crash and are killed, and so many healthy ones."""
 
 import argparse
+import itertools
 import json
 import os
 import signal
@@ -31,6 +32,18 @@ def free_port():
                           check=True).stdout.strip()
 
 
+class Endless:
+    """A command that no other one on the machine is like, of a test that runs at the same time."""
+    numbers = itertools.count()
+
+    def __init__(self):
+        self.command = f"sleep 7654.{os.getpid():08}{next(self.numbers):02}"
+
+    def left(self):
+        """Those that still run."""
+        return subprocess.run(["pgrep", "-f", self.command], capture_output=True, text=True, check=False).stdout
+
+
 class Job:
     def __init__(self, folder, program, command=EVENT, options=(), run=None, **more):
         self.folder, self.run, self.said = Path(folder), Path(run or Path(folder) / "run"), Path(folder) / "said"
@@ -54,11 +67,11 @@ class Job:
         files = (self.folder / "events").glob("*.json")
         return {file.stem: json.loads(file.read_text()) for file in files if file.stat().st_size}
 
-    def until(self, true, what):
+    def until(self, true, what, said=None):
         limit = time.monotonic() + judge.PATIENCE_S
         while not true():
             ended = self.process.poll() is not None and not true()
-            assert not ended and time.monotonic() < limit, f"not {what}: {self.text()[-1500:]}"
+            assert not ended and time.monotonic() < limit, f"not {what}: {(said or self.text)()[-1500:]}"
             time.sleep(0.1)
 
     def end(self):
@@ -205,11 +218,12 @@ def compile_first(folder):
 
 def command_hangs(folder):
     """The command is ended with what it started, and an error file that is there stays."""
-    job = Job(folder, torchrun("crash", folder), command="sleep 7654.25 & sleep 7654.25", options=["--command-limit=1"])
+    endless = Endless()
+    job = Job(folder, torchrun("crash", folder), command=f"{endless.command} & {endless.command}", options=["--command-limit=1"])
     (folder / "error.json").write_text("its own")
     job.end()
     assert "was killed after 1 s" in job.text(), job.text()
-    left = subprocess.run(["pgrep", "-f", "sleep 7654[.]25"], capture_output=True, text=True, check=False).stdout
+    left = endless.left()
     assert not left, f"left: {left}"
     assert (folder / "error.json").read_text() == "its own"
 
