@@ -139,28 +139,29 @@ def worker_of(job, rank):
 
 
 def straggler(folder):
-    """One of four simulated GPUs is slow: an alert that names it, and no verdict. While the alert's command still runs, another rank stops,
-    and that is reported."""
-    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--step-ms=60", "--steps=100000", "--give-up=600",
-                       "--fault=slow-rank:rank=2,ms=40"], options=["--set", "TIMING=events", "--set", "HANG_AFTER=1s"])
+    """One of four simulated GPUs is much slower than a rank that waits for a core: an alert that names it, and no verdict. While the alert's
+    command still runs, another rank stops, and that is reported."""
+    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--step-ms=20", "--steps=100000", "--give-up=600",
+                       "--fault=slow-rank:rank=2,ms=200"], options=["--set", "TIMING=events", "--set", "HANG_AFTER=1s"])
     job.until(lambda: list(job.run.glob("*.seg")), "recorded")
+    endless = watched.Endless()
     with open(folder / "watch", "w") as out:
         watch = subprocess.Popen(
-            [judge.COMMTRACE, "watch", job.run, "--interval=1", "--alert-window=3", "--command-limit=600", "--on-alert",
-             watched.EVENT + "; sleep 7533.25"],
+            [judge.COMMTRACE, "watch", job.run, "--interval=1", "--alert-window=6", "--command-limit=600", "--on-alert",
+             f"{watched.EVENT}; {endless.command}"],
             env=judge.clean_environment(EVENTS=str(folder / "events"), COMMTRACE_RING_DIR=str(folder / "rings")),
             stdin=subprocess.DEVNULL, stdout=out, stderr=out)
     said = (folder / "watch").read_text
     try:
-        job.until(lambda: "straggler" in job.events(), "judged")
+        job.until(lambda: "straggler" in job.events(), "judged", said)
         event = job.events()["straggler"]
         assert " straggler Straggler: rank 2 " in said() and event["ranks"] == [2], said()
         assert event["value"] > event["limit"] == 5, event
         os.kill(worker_of(job, 1), signal.SIGSTOP)
-        job.until(lambda: " hang Hang: rank 1 " in said(), "reported beside the command")
+        job.until(lambda: " hang Hang: rank 1 " in said(), "reported beside the command", said)
         watch.terminate()
         assert watch.wait(judge.PATIENCE_S) == 3, said()
-        left = subprocess.run(["pgrep", "-f", "sleep 7533[.]25"], capture_output=True, text=True, check=False).stdout
+        left = endless.left()
         assert "--on-alert was killed: commtrace is to end" in said() and not left, f"{said()} left: {left}"
     finally:
         watch.kill()
@@ -176,14 +177,15 @@ def asked_to_end(folder):
 done
 until [ -e {folder}/started ]; do sleep 0.1; done
 kill -9 $pids; wait; touch {folder}/ended; exit 5"""
-    job = watched.Job(folder / "job", ["bash", "-c", script], f"touch {folder}/started; sleep 7533.5 & sleep 7533.5",
+    endless = watched.Endless()
+    job = watched.Job(folder / "job", ["bash", "-c", script], f"touch {folder}/started; {endless.command} & {endless.command}",
                       ["--set", "HANG_AFTER=1s", "--command-limit=600"])
     job.until((folder / "ended").exists, "ended")
     time.sleep(0.5)
     job.process.terminate()
     assert job.end() == 5, job.text()
     assert "Hang: rank 1 " in job.text() and "--on-verdict was killed: commtrace is to end" in job.text(), job.text()
-    left = subprocess.run(["pgrep", "-f", "sleep 7533[.]5"], capture_output=True, text=True, check=False).stdout
+    left = endless.left()
     assert not left, f"left: {left}"
     parts = [*job.run.glob("*part*"), *job.run.glob("*rings*")]
     assert not parts, f"left: {parts}"

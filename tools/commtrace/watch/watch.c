@@ -18,7 +18,8 @@
 
 /* A second look comes so soon. */
 #define CONFIRM_NS CT_SECOND_NS
-/* size: a look may take this part of the time at most: a twentieth of a core. */
+/* size: a look may take this part of a core's time at most. Not of time: on a busy machine it waits
+ * more than it works, and a hang is found no later for it. */
 #define LOOK_SHARE 20
 /* size: after the end of a program that failed: looks until all its processes have ended, and two
  * agree. Launchers return up to 2 s before. */
@@ -38,7 +39,7 @@
 struct loop {
 	const struct ct_watch *watch;
 	struct ct_watcher watcher;
-	uint64_t began_ns, apart_ns, took_ns; /* of the latest look */
+	uint64_t began_ns, apart_ns, worked_ns; /* of the latest look */
 	int n_events, acted;
 	int stop;      /* as ct_watch_loop() has it */
 	int is_closed; /* the log's reader is gone */
@@ -83,10 +84,11 @@ static void look_once(struct loop *loop, int is_over)
 
 	loop->apart_ns = loop->began_ns ? begin_ns - loop->began_ns : 0;
 	loop->began_ns = begin_ns;
+	loop->worked_ns = ct_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	st = ct_watcher_look(&loop->watcher, is_over, loop->apart_ns, &event.kind, &err);
 	if (st == CT_OK && event.kind == CT_WATCH_NOTHING)
 		event.kind = ct_watcher_take_over(&loop->watcher, begin_ns);
-	loop->took_ns = ct_clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	loop->worked_ns = ct_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - loop->worked_ns;
 	if (st != CT_OK) {
 		complain(loop, err.text[0] ? err.text : ct_status_text(st));
 		return;
@@ -110,8 +112,8 @@ static int rest(struct loop *loop)
 	uint64_t ns = ct_watcher_doubts(&loop->watcher) ? CONFIRM_NS : loop->watch->interval_ns;
 	struct pollfd fd = { .fd = loop->stop, .events = POLLIN };
 
-	if (ns < loop->took_ns * LOOK_SHARE)
-		ns = loop->took_ns * LOOK_SHARE;
+	if (ns < loop->worked_ns * LOOK_SHARE)
+		ns = loop->worked_ns * LOOK_SHARE;
 	return poll(&fd, loop->stop >= 0, (int)(ns / 1000000)) > 0 || ct_signals_deferred();
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "analyzer/base/stats.h"
 #include "analyzer/report/analyze.h"
 #include "tools/commtrace/base/open_run.h"
 #include "tools/commtrace/base/say.h"
@@ -14,7 +15,8 @@
 #include "tools/commtrace/watch/watch_event.h"
 #include "trace/clock.h"
 
-/* size: a window's report may take this part of the time at most, as a look. */
+/* size: a window's report may take this part of a core's time at most. See LOOK_SHARE in
+ * watch.c. */
 #define REPORT_SHARE 20
 
 void ct_watch_alerts_options(const struct ct_cli *args, struct ct_watch_alerts *alerts)
@@ -145,16 +147,17 @@ void ct_watch_alerts_reap(struct ct_watch_alerts *a)
 int ct_watch_alerts_look(struct ct_watch_alerts *a, const struct ct_run *run, const char *dir)
 {
 	const uint64_t begin = ct_clock_ns(CLOCK_MONOTONIC);
-	uint64_t took;
+	uint64_t worked;
 	int fired;
 
 	if (!a->due_ns)
 		a->due_ns = begin + a->every_ns;
 	if (begin < a->due_ns)
 		return 0;
+	worked = ct_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	fired = judge_run(a, run, dir);
-	took = ct_clock_ns(CLOCK_MONOTONIC) - begin;
-	a->due_ns = begin + (took * REPORT_SHARE > a->every_ns ? took * REPORT_SHARE : a->every_ns);
+	worked = ct_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - worked;
+	a->due_ns = begin + ct_max(worked * REPORT_SHARE, a->every_ns);
 	return a->is_closed && !a->command ? -1 : fired;
 }
 
