@@ -106,9 +106,10 @@ killed() {
 cat >before <<'END'
 #!/bin/sh
 cd "$CT_WORK/node${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || (sleep 0.5; kill -KILL $$) &
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || exec sleep 100
-exec "$@"
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 2 ] || exec "$@"
+# those that are killed before they begin have no error
+until [ "$(ls "$TMPDIR" | wc -l)" = 3 ]; do sleep 0.05; done
+kill -KILL $$
 END
 cat >while <<'END'
 #!/bin/sh
@@ -120,6 +121,18 @@ chmod +x before while
 export CT_SHIM=$mpi/die_in_read.so
 killed "killed before it sends anything" ./before
 killed "killed in the middle of a file" ./while
+# Whoever is killed while it begins leaves nothing, either. Open MPI takes seconds to end a job that fails.
+cat >at_once <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 2 ] || exec "$@"
+kill -KILL $$
+END
+chmod +x at_once
+for try in 1 2 3; do
+	[ "$flavour" = mpich ] || break
+	mpi_start 60 4 ./at_once "$program" report --json run -o "$work/no.json" >out 2>err && fail "killed at once, $try: exit 0"
+	gone "killed at once, $try"
+done
 
 prefix=()
 # refused WHAT CODE TEXT WORD...: with this exit status and message, which is there once.

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,9 +26,16 @@ static int remove_file(const char *dir, const char *name, enum ct_recording_kind
 	return 0;
 }
 
+/* What the cleaner says when the directory is there, or cannot be made: an errno. */
+struct new_dir {
+	int error;
+	char path[sizeof(((struct ct_work_dir *)0)->path)];
+};
+
 /* Launchers signal process groups, and wait until the output of a process and its other connections
- * are closed: standard error is kept for a moment only. */
-static void __attribute__((noreturn)) clean(const char *path, int alive)
+ * are closed: standard error is kept for a moment only. The directory is made when no signal to the
+ * group can prevent its removal any more. */
+static void __attribute__((noreturn)) clean(struct new_dir *made, int alive)
 {
 	const int null = open("/dev/null", O_RDWR);
 	int is_done = 0;
@@ -40,11 +49,15 @@ static void __attribute__((noreturn)) clean(const char *path, int alive)
 #ifdef SYS_close_range
 	syscall(SYS_close_range, 4u, ~0u, 0u);
 #endif
+	signal(SIGPIPE, SIG_IGN); /* the process and the launcher may have ended */
+	made->error = mkdtemp(made->path) ? 0 : errno;
+	(void)!write(alive, made, sizeof(*made));
 	while ((n = read(alive, &byte, 1)) > 0 || (n < 0 && errno == EINTR))
 		is_done |= n > 0;
-	ct_recording_each(path, remove_file, NULL);
-	rmdir(path);
-	/* last: the launcher may have ended, so that the message cannot be written */
+	if (made->error)
+		_exit(0);
+	ct_recording_each(made->path, remove_file, NULL);
+	rmdir(made->path);
 	if (!is_done)
 		ct_say("a process of the MPI job ended before all parts had come: no result");
 	_exit(0);
@@ -53,27 +66,37 @@ static void __attribute__((noreturn)) clean(const char *path, int alive)
 int ct_work_dir_open(struct ct_work_dir *dir)
 {
 	const char *tmp = getenv("TMPDIR");
+	struct new_dir made = { 0 };
 	int ends[2];
+	ssize_t n;
 
-	snprintf(dir->path, sizeof(dir->path), "%s/commtrace-mpi.XXXXXX",
+	snprintf(made.path, sizeof(made.path), "%s/commtrace-mpi.XXXXXX",
 		 tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir->path))
-		return -1;
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	memcpy(dir->path, made.path, sizeof(dir->path));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
 	dir->cleaner = fork();
 	if (dir->cleaner == 0) {
 		close(ends[1]);
-		clean(dir->path, ends[0]);
+		clean(&made, ends[0]);
 	}
 	close(ends[0]);
 	dir->alive = ends[1];
-	return dir->cleaner < 0 ? -1 : 0;
+	if (dir->cleaner < 0)
+		return -1;
+	do
+		n = read(dir->alive, &made, sizeof(made));
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(made))
+		made.error = ECHILD; /* the cleaner was killed */
+	memcpy(dir->path, made.path, sizeof(dir->path));
+	errno = made.error;
+	return errno ? -1 : 0;
 }
 
 void ct_work_dir_done(const struct ct_work_dir *dir)
 {
-	(void)!write(dir->alive, "", 1);
+	(void)!send(dir->alive, "", 1, MSG_NOSIGNAL);
 }
 
 void ct_work_dir_close(struct ct_work_dir *dir)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work_dir.h — a directory in TMPDIR for files of a recording that goes away with this process,
- * also if that is killed: a process of its own, in a session of its own, removes it. Before
- * MPI_Init, which may start threads. */
+ * also if that is killed: a process of its own, in a session of its own, makes and removes it.
+ * Before MPI_Init, which may start threads. */
 #ifndef CT_TOOLS_MPI_WORK_DIR_H
 #define CT_TOOLS_MPI_WORK_DIR_H
 
@@ -9,7 +9,7 @@
 
 struct ct_work_dir {
 	char path[4096];
-	int alive; /* a pipe: closed when this process ends */
+	int alive; /* a socket: closed when this process ends */
 	pid_t cleaner;
 };
 
