@@ -23,7 +23,7 @@ STRAGGLERS = ("STRAGGLER", "STRAGGLER_HOST", "STRAGGLER_GROUP")
 # Findings that hold something against ranks. Verdicts that hold nothing against anyone.
 ACCUSING = STRAGGLERS + ("SLOW_STAGE", "PERIODIC_STALLS")
 FINE = ("HEALTHY", "NOT_COMMUNICATION")
-# Findings about the trace or the place, not about what the job does.
+# Findings about the trace or the machine, not about what the job does.
 ASIDE = ("ENVIRONMENT_DIFFERS", "SETTING_NOT_READ", "SETTING_CONFLICT", "ADVICE", "TRACER_OVERHEAD", "DROPPED_RECORDS")
 
 WIDE = "--hosts 8 --gpus-per-host 8 --workload ddp --steps 200 --step-ms 300 --noise-pct 0.2 --event-jitter-us 5 --end-skew-us 10"

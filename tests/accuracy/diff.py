@@ -21,8 +21,8 @@ def main():
     parser.add_argument("--bin", default=os.path.join(os.path.dirname(__file__), "../../build/bin"))
     args = parser.parse_args()
 
-    def synth(place, seed, workload, *more):
-        subprocess.run([os.path.join(args.bin, "commtrace-synth"), "-o", place, f"--seed={seed}", f"--workload={workload}",
+    def synth(path, seed, workload, *more):
+        subprocess.run([os.path.join(args.bin, "commtrace-synth"), "-o", path, f"--seed={seed}", f"--workload={workload}",
                         "--hosts=2", "--steps=60", "--noise-pct=2", *more], check=True, stdout=subprocess.DEVNULL)
 
     def differs(a, b):

@@ -83,7 +83,7 @@ class Comm:
 
     def __init__(self, number, name, members):
         self.key, self.name, self.members = number, name, list(members)
-        self.place = {rank: i for i, rank in enumerate(self.members)}
+        self.index = {rank: i for i, rank in enumerate(self.members)}
 
 
 class Job:
@@ -118,10 +118,10 @@ class Job:
 
     def message(self, rank, comm, name, peer, size, seconds):
         """A Send to or a Recv from the peer, which is a rank of the world."""
-        pair = (comm.place[rank], comm.place[peer])
+        pair = (comm.index[rank], comm.index[peer])
         pair = pair if name == "Send" else pair[::-1]
         seq = self._number(rank, comm.key, name, *pair)
-        return Op(name, comm, seq, size, seconds, peer=comm.place[peer], meet=(comm.key, *pair, seq))
+        return Op(name, comm, seq, size, seconds, peer=comm.index[peer], meet=(comm.key, *pair, seq))
 
     def launch(self, rank, stream, ops, wait=True):
         """Launch operations; `wait`: the next computation needs them."""
@@ -163,7 +163,7 @@ class Job:
                 for launch, _ in members:
                     self.graph.needs[launch.end].append(done)
                 continue
-            root = next(launch for launch, o in members if o.comm.place[launch.rank] == op.root)
+            root = next(launch for launch, o in members if o.comm.index[launch.rank] == op.root)
             for launch, _ in members:
                 if op.name == "Broadcast":  # every rank waits for the root alone
                     done = self._transfer([launch.begin, root.begin], op, len(members))

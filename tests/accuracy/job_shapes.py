@@ -2,7 +2,7 @@
 """The programs of the simulated jobs: what each rank computes and which operations it launches, step by step.
 
 A shape is a function (job, config): config is described in lateness_jobs.py. It sets job.stage (the stage of each rank),
-job.data (its place among the ranks of its stage) and job.group (ranks that compute in lockstep, such as a tensor group).
+job.data (its index among the ranks of its stage) and job.group (ranks that compute in lockstep, such as a tensor group).
 """
 
 US = 1e-6
@@ -22,7 +22,7 @@ def evaluates(config, step):
 
 def extra(job, config, comm, rank, step):
     """What only some ranks do: an operation by itself on a communicator of their own."""
-    if comm and rank in comm.place and step % config["extra_every"] == 0:
+    if comm and rank in comm.index and step % config["extra_every"] == 0:
         job.launch(rank, DATA_STREAM, [job.collective(rank, comm, "AllReduce", 64, 20 * US)])
 
 

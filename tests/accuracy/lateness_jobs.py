@@ -12,7 +12,7 @@ how many steps a rank is slow before the next one is). Keys of a fault: kind (on
 The truth (seconds; factors as in "Understanding Stragglers in Large Model Training Using What-if Analysis", arXiv 2505.05713):
   seconds                  as played; the ideal job has the mean of each kind of computation over all ranks and steps, and median transfers
   s                        of the steps on record: what they take / what they take in the ideal job
-  s_rank[], s_stage[]      only that rank's row (its place in all stages) or only that stage as played; of a rank the smaller one
+  s_rank[], s_stage[]      only that rank's row (its worker in all stages) or only that stage as played; of a rank the smaller one
   m_w, m_s                 likewise: share of the excess that is gone if only the worst 3 % of the ranks, or only the last stage, take the mean
   planted[]                {what, ranks, gain}: share of the time that is gone without that fault; gain: without all of them
   spread_cost              share of the time that is gone if every rank always takes its own mean
@@ -233,7 +233,7 @@ def recording(job, config, times, rng):
                 if key not in heads:
                     head = {**common, "op": op.name, "call": ("MPI_" if mpi else "nccl") + calls.get(op.name, op.name),
                             "comm": f"{op.comm.key:016x}", "comm_name": op.comm.name, "nranks": len(op.comm.members),
-                            "comm_rank": op.comm.place[rank], "bytes": op.bytes, "count": op.bytes // 4,
+                            "comm_rank": op.comm.index[rank], "bytes": op.bytes, "count": op.bytes // 4,
                             "state": "finished"}
                     head.update({"timing": "call"} if mpi else {"stream": launch.stream}, **({} if op.root is None else {"root": op.root}))
                     head.update({} if op.peer is None else {"peer": op.peer, "tag": 0})

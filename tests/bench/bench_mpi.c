@@ -5,7 +5,7 @@
  * The real preload stands before the real MPI: 2 ranks over shared memory reduce 8 bytes. Batches
  * of wrapped calls and of bare ones, by the address of MPI's own function, take turns inside one
  * process, so that both meet the same machine; between two runs of a program alone the figure
- * differs by many times a wrapper. Beside it stands what two clock reads cost in the same place,
+ * differs by many times a wrapper. Beside it stands what two clock reads cost at the same point,
  * around a bare call: less than that no wrapper with two times can cost. Of many short batches the
  * one counts that is slower than a tenth of them; the median of five runs is the figure. Without
  * arguments the program starts itself under mpirun. */

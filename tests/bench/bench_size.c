@@ -93,7 +93,7 @@ static double low_bytes(const struct column *c)
 	return bits / 8;
 }
 
-/* Of column RARES, what each kind takes: shares of `bytes`. What has columns leaves its place
+/* Of column RARES, what each kind takes: shares of `bytes`. What has columns leaves its entry
  * there. */
 static void share_rares(const struct column *rares, double bytes)
 {

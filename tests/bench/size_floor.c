@@ -178,19 +178,19 @@ static void take_launch(struct ct_size_floor *f, const struct ct_launch *l, uint
 static void take_wait(struct ct_size_floor *f, const struct ct_wait_rec *w, uint64_t q)
 {
 	struct ct_size_state *s = f->state;
-	uint32_t place = context(w->waiter, (uint64_t)w->flags << 32 | w->via);
+	uint32_t waiter = context(w->waiter, (uint64_t)w->flags << 32 | w->via);
 	uint32_t of = w->launch % LAUNCHES, before = w->after % LAUNCHES;
 	int is_known = s->launches[of].id == w->launch;
-	uint32_t what = is_known && !(w->flags & CT_WAIT_HOST) ? s->launches[of].what : place;
+	uint32_t what = is_known && !(w->flags & CT_WAIT_HOST) ? s->launches[of].what : waiter;
 	uint64_t begin = w->begin_ns / q;
 	uint64_t issued = w->issued_ns / q;
-	uint64_t base = s->issued[place];
-	uint64_t first = issued > s->reached[place] ? issued : s->reached[place];
+	uint64_t base = s->issued[waiter];
+	uint64_t first = issued > s->reached[waiter] ? issued : s->reached[waiter];
 
 	if (is_known && s->launches[of].left > base)
 		base = s->launches[of].left;
 	count(f, WAIT_ISSUED, what, (int64_t)(issued - base), 1);
-	s->issued[place] = issued;
+	s->issued[waiter] = issued;
 	if (!w->begin_ns)
 		return;
 	if (w->flags & CT_WAIT_HOST) {
@@ -206,7 +206,7 @@ static void take_wait(struct ct_size_floor *f, const struct ct_wait_rec *w, uint
 		base = s->launches[before].end;
 	count(f, WAIT_BEGIN, what, (int64_t)(begin - base), 0);
 	count_error(f, WAIT_ERR, 0, w->begin_err_ns);
-	s->reached[place] = begin;
+	s->reached[waiter] = begin;
 }
 
 static void take_host(struct ct_size_floor *f, const struct ct_host_rec *h, uint64_t q)

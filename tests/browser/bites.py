@@ -67,14 +67,14 @@ SEEN = [
 class Bites(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.place = tempfile.TemporaryDirectory()
-        cls.browser = Browser(cls.place.name)
-        cls.addClassCleanup(cls.place.cleanup)
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.browser = Browser(cls.folder.name)
+        cls.addClassCleanup(cls.folder.cleanup)
         cls.addClassCleanup(cls.browser.close)
 
     def complaints(self, html, *which):
         """{check: complaints} of that page."""
-        path = pathlib.Path(self.place.name, "page.html")
+        path = pathlib.Path(self.folder.name, "page.html")
         path.write_text(html, encoding="utf-8")
         self.browser.requests()
         self.browser.console()

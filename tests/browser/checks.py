@@ -77,7 +77,7 @@ def document(browser):
 
 
 def own_words(browser, page):
-    """Every number that is seen outside of its place stands in a sentence (or what is behind its colon) of the JSON or in the page's own text, or it is a value
+    """Every number that is seen elsewhere is in a sentence (or what is behind its colon) of the JSON or in the page's own text, or it is a value
     of the JSON that the page shows in a sentence of its own, or a round number on an axis."""
     foreign = []
     pieces = [(piece, is_drawn) for text, is_drawn in probe(browser, "digits").items()
@@ -179,7 +179,7 @@ def words(browser, report):
         is_verdict = finding["headline"] == verdict["headline"]
         wanted += [(f"findings.{i}.{key}", finding[key], above if is_verdict and key in ("where", "note") else there)
                    for key in WORDS["findings"] if key == "headline" or not is_verdict or finding[key] != verdict.get(key)]
-    return [f"{key} is not where it belongs" for key, text, place in wanted if text is not None and key not in place]
+    return [f"{key} is not where it belongs" for key, text, where in wanted if text is not None and key not in where]
 
 
 def once(browser):

@@ -15,7 +15,7 @@ BUILT = "return 'built' in document.documentElement.dataset"
 
 
 @functools.cache
-def place():
+def folder():
     directory = tempfile.TemporaryDirectory()
     atexit.register(directory.cleanup)
     return directory.name
@@ -24,12 +24,12 @@ def place():
 @functools.cache
 def pages():
     only = os.environ.get("CT_PAGES")
-    return runs.make(place(), pathlib.Path(os.environ["CT_BUILD"], "bin"), os.environ["CT_GLOO_JOB"], only.split(",") if only else None)
+    return runs.make(folder(), pathlib.Path(os.environ["CT_BUILD"], "bin"), os.environ["CT_GLOO_JOB"], only.split(",") if only else None)
 
 
 @functools.cache
 def browser():
-    one = Browser(place())
+    one = Browser(folder())
     atexit.register(one.close)
     return one
 

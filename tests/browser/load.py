@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much longer the report of 1024 ranks takes to be ready than that of one rank that did next to nothing, in the same browser:
 METRIC browser.load_1024_to_empty RATIO LIMIT. From the begin of the navigation to the page's mark `ready`; medians of several
-loads, by turns. Needs build/bin; --bin DIR for another place.
+loads, by turns. Needs build/bin; --bin DIR for another directory.
 """
 import argparse
 import pathlib
@@ -33,15 +33,15 @@ def main():
     parser.add_argument("--bin", default="build/bin", type=pathlib.Path)
     parser.add_argument("--loads", default=15, type=int)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         urls = []
         for name, hosts, gpus, steps in (("large", 128, 8, 20), ("empty", 1, 1, 1)):
-            run = pathlib.Path(place, name)
+            run = pathlib.Path(folder, name)
             subprocess.run([options.bin / "commtrace-synth", "-o", run, "--hosts", str(hosts), "--gpus-per-host", str(gpus),
                             "--steps", str(steps)], check=True, stdout=subprocess.DEVNULL)
             subprocess.run([options.bin / "commtrace", "report", run, "-o", f"{run}.html"], check=True)
             urls.append(pathlib.Path(f"{run}.html").as_uri())
-        with Browser(place) as browser:
+        with Browser(folder) as browser:
             print(f"METRIC browser.load_1024_to_empty {ratio(browser, *urls, options.loads):.2f} {LIMIT}")
 
 

@@ -9,7 +9,7 @@ function shown(element) {
 	return element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 }
 
-function place(element) {
+function pathOf(element) {
 	const steps = [];
 	for (let e = element; e && e !== document.body && steps.length < 4; e = e.parentElement)
 		steps.unshift(e.localName + (e.id ? "#" + e.id : e.classList.length ? "." + e.classList[0] : ""));
@@ -64,7 +64,7 @@ function* texts(root) {
 	}
 }
 
-/* Text that stays in its place while the page scrolls may cover other text. */
+/* Text that stays where it is while the page scrolls may cover other text. */
 const floats = inherited(false, (element, above, style) => above || /fixed|sticky/.test(style.position));
 
 /* A line's box is higher than its letters: an eighth above and below is empty. */
@@ -88,7 +88,7 @@ function overlaps() {
 		for (let j = i + 1; j < boxes.length && boxes[j].top < a.bottom; j++) {
 			const b = boxes[j];
 			if (a.element !== b.element && a.left < b.right && b.left < a.right)
-				found.push(`'${a.text.slice(0, 40)}' and '${b.text.slice(0, 40)}' in ${place(a.element)}`);
+				found.push(`'${a.text.slice(0, 40)}' and '${b.text.slice(0, 40)}' in ${pathOf(a.element)}`);
 		}
 	}
 	return found;
@@ -175,7 +175,7 @@ function faint(least) {
 		const back = behind(element);
 		const seen = ratio(over([...colour.slice(0, 3), colour[3] * opacity(element)], back), back);
 		if (seen < least && !element.closest(":disabled"))
-			found.set(place(element), `'${text.slice(0, 40)}' has a contrast of ${seen.toFixed(2)} in ${place(element)}`);
+			found.set(pathOf(element), `'${text.slice(0, 40)}' has a contrast of ${seen.toFixed(2)} in ${pathOf(element)}`);
 	}
 	return [...found.values()].slice(0, 8);
 }
@@ -189,12 +189,12 @@ function said(element) {
 	return copy.textContent.trim().replace(/\s+/g, " ");
 }
 
-/* Each value that is shown: [its place in the JSON, the place of its error or null, its text]. */
+/* Each value that is shown: [its path in the JSON, the path of its error or null, its text]. */
 function values() {
 	return [...document.querySelectorAll("[data-key]")].map(e => [e.dataset.key, e.dataset.err ?? null, said(e)]);
 }
 
-/* Text with a digit that is no value of the JSON at a named place: {text: is it drawn in a picture}. */
+/* Text with a digit that is no value of the JSON at a named path: {text: is it drawn in a picture}. */
 function digits() {
 	const found = {};
 	for (const { element, text } of texts(document.body))
@@ -218,7 +218,7 @@ function wide() {
 	const width = document.documentElement.clientWidth;
 	const found = [...document.body.querySelectorAll("*")].filter(e => shown(e) && e.getBoundingClientRect().right > width + 0.5 &&
 		clipped(e.getBoundingClientRect(), e.parentElement)?.right > width + 0.5);
-	return found.filter(e => !found.some(other => e !== other && e.contains(other))).slice(0, 4).map(place);
+	return found.filter(e => !found.some(other => e !== other && e.contains(other))).slice(0, 4).map(pathOf);
 }
 
 /* Boxes that cut off what is in them; an ellipsis is visible, and what is there for screen readers only is a pixel big. */
@@ -228,7 +228,7 @@ function cut() {
 
 		return style.overflowX !== "visible" && style.textOverflow !== "ellipsis" && e.clientWidth > 1 && shown(e) &&
 			e.scrollWidth > e.clientWidth + 1;
-	}).slice(0, 8).map(e => `${place(e)} shows ${e.clientWidth} of ${e.scrollWidth} pixels`);
+	}).slice(0, 8).map(e => `${pathOf(e)} shows ${e.clientWidth} of ${e.scrollWidth} pixels`);
 }
 
 function extent(element) {

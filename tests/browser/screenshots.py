@@ -58,19 +58,19 @@ def main():
     parser.add_argument("--bin", default="build/bin", type=pathlib.Path)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as place:
-        wide = pathlib.Path(place, "wide")
+    with tempfile.TemporaryDirectory() as folder:
+        wide = pathlib.Path(folder, "wide")
         subprocess.run([options.bin / "commtrace-synth", "-o", wide, "--hosts", "128", "--gpus-per-host", "8", "--steps", "60",
                         "--noise-pct", "1", "--fault", "slow-rank:rank=677,ms=6"], check=True, stdout=subprocess.DEVNULL)
-        pipeline = pathlib.Path(place, "pipeline")
+        pipeline = pathlib.Path(folder, "pipeline")
         subprocess.run([options.bin / "commtrace-synth", "-o", pipeline, "--hosts", "4", "--gpus-per-host", "8", "--steps", "24",
                         "--workload", "megatron", "--tp", "1", "--pp", "4", "--dp", "8", "--fault", "slow-rank:rank=11,pct=40"], check=True, stdout=subprocess.DEVNULL)
         urls = {}
         for name, run in (("gpu", options.demo / "gpu"), ("wide", wide), ("pipeline", pipeline)):
-            page = pathlib.Path(place, name + ".html")
+            page = pathlib.Path(folder, name + ".html")
             subprocess.run([options.bin / "commtrace", "report", run, "-o", page], check=True)
             urls[name] = page.as_uri()
-        with Browser(place) as browser:
+        with Browser(folder) as browser:
             for name, page, *how in SHOTS:
                 file = options.out / (name + ".png")
                 file.write_bytes(base64.b64decode(take(browser, urls[page], *how)))

@@ -145,7 +145,7 @@ class Pictures(WithPages):
         self.unfold()
 
     def plot(self, name):
-        """The place of the plot in the window: its rectangle, once it is drawn and in sight."""
+        """The position of the plot in the window: its rectangle, once it is drawn and in sight."""
         self.unfold()
         self.browser.run("document.querySelector(`[data-picture=${arguments[0]}]`).scrollIntoView({block: 'center'})", name)
         self.browser.wait(f"return document.querySelector('[data-picture={name}] .plot svg')")
@@ -166,7 +166,7 @@ class Pictures(WithPages):
         self.browser.frame()
 
     def tip(self):
-        """What the box beside the pointer shows: [[place in the report or null, text, place of its error or null]]; None: it is not there."""
+        """What the box beside the pointer shows: [[path in the report or null, text, path of its error or null]]; None: it is not there."""
         return self.browser.run("""
             const tip = document.querySelector('.tip');
             return tip && !tip.hidden ? [...tip.querySelectorAll('dd')].map(e => [e.dataset.key ?? null, e.textContent.replaceAll("\u00a0", " "), e.dataset.err ?? null]) : null""")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a value of the report has to look like on the page: found by its place in the JSON, spelled by analyzer/base/units.c.
+"""What a value of the report has to look like on the page: found by its path in the JSON, spelled by analyzer/base/units.c.
 
 The spelling is not done here a second time: the program units_text (CT_UNITS_TEXT) prints what C prints. Which unit a value has
 follows from its key: _ns, bytes, _Bps, _pct; whole numbers are counts.
@@ -19,11 +19,11 @@ PLAIN = ("ratio", "ppb", "score", "total", "gpu_seconds")
 
 
 class Unknown(Exception):
-    """The place is not in the JSON."""
+    """The path is not in the JSON."""
 
 
 def find(report, key):
-    """The value at a place such as ranks.3.wait_ns."""
+    """The value at a path such as ranks.3.wait_ns."""
     value = report
     for name in key.split("."):
         try:
@@ -110,13 +110,13 @@ def near(text, value):
 
 
 def complaints(report, shown):
-    """`shown`: [place, place of the error or None, text] of each value on the page. What does not fit."""
+    """`shown`: [path, path of the error or None, text] of each value on the page. What does not fit."""
     asked, wrong = set(), []
     for key, err, _ in shown:
-        for place in (key, err):
+        for path in (key, err):
             try:
-                if place is not None and is_number(value := find(report, place)) and unit(report, place):
-                    asked.add((unit(report, place), abs(value)))
+                if path is not None and is_number(value := find(report, path)) and unit(report, path):
+                    asked.add((unit(report, path), abs(value)))
             except Unknown:
                 pass  # reported below
     texts = spelled(asked)

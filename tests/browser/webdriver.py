@@ -130,7 +130,7 @@ class Browser:
         self._call("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
     def point(self, x, y, *then):
-        """The mouse to a place of the window, in CSS pixels."""
+        """The mouse to a position in the window, in CSS pixels."""
         self._call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
                    "actions": [{"type": "pointerMove", "duration": 0, "x": int(x), "y": int(y)}, *then]}]})
 

@@ -114,10 +114,10 @@ chmod +x commands
 behind ./commands
 
 echo "= the library is not there for it"
-mkdir 'a place'
-cp "$build/bin/commtrace" 'a place/'
-cp "$build/lib/libcommtrace.so" 'a place/'
-env "$PWD/a place/commtrace" doctor -- ./dynamic 2>&1 | grep -E 'traced|LIBRARY|cannot preload' | sed "s|$PWD|HERE|"
-rm 'a place/libcommtrace.so'
-mv 'a place' place
-env place/commtrace doctor -- ./dynamic 2>&1 | grep -E 'traced|LIBRARY' | sed "s|$PWD|HERE|"
+mkdir 'a folder'
+cp "$build/bin/commtrace" 'a folder/'
+cp "$build/lib/libcommtrace.so" 'a folder/'
+env "$PWD/a folder/commtrace" doctor -- ./dynamic 2>&1 | grep -E 'traced|LIBRARY|cannot preload' | sed "s|$PWD|HERE|"
+rm 'a folder/libcommtrace.so'
+mv 'a folder' folder
+env folder/commtrace doctor -- ./dynamic 2>&1 | grep -E 'traced|LIBRARY' | sed "s|$PWD|HERE|"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run --partial: two nodes, each with a directory of its own for what it records, leave their parts in one place. The exit status stays that of
+# run --partial: two nodes, each with a directory of its own for what it records, leave their parts in one directory. The exit status stays that of
 # the job, and what a killed `run` leaves is made a part by hand.
 cat >job <<'EOF_JOB'
 mkdir -p store
@@ -24,7 +24,7 @@ cat said0
 sed -nE 's|^commtrace: (part) .*/(parts/node[01]): (2 of 2 processes).*|\1 \2 \3|p' err0 err1
 ls parts
 same at0 at1 parts/node0 parts/node1 && echo same
-# once more into the same places, as a restart of the job has it: the new parts have both
+# once more into the same directories, as a restart of the job has it: the new parts have both
 rm -r store
 node 0 0 1 >said0 &
 node 1 2 3
@@ -42,7 +42,7 @@ wait
 commtrace info --json shared/node1 | jq -c '[.processes[].host] | unique'
 ls shared
 
-# What was recorded long before the end stays on the node. (The synthetic run is in the place of one that was recorded.)
+# What was recorded long before the end stays on the node. (The synthetic run stands for one that was recorded.)
 commtrace-synth -o long --workload ddp --hosts 2 --gpus-per-host 2 --steps 800 --step-ms 100 --seed 2 --fault slow-rank:rank=1,pct=20
 for node in 0 1; do
 	commtrace run -q -o "long$node" --partial=late --keep=30 --set HOST="node$node" -- cp -r $(echo long/node$node.*) "long$node"
@@ -57,7 +57,7 @@ for node in 0 1; do
 	(cd badly && ls "node$node" | grep -F .7.7.)
 done
 
-# The place goes away, or `run` itself.
+# The directory goes away, or `run` itself.
 commtrace run -o gone0 --partial=gone --set HOST=node0 -- sh -c 'cp long/node0.* gone0; rmdir gone; exit 5' 2>err
 echo "exit $?"
 sed -E 's|/[^ ]*/||g' err

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The verdict that `run` says is that of the report, to its last word, however long it is. Of a job that died, who failed and
-# what `hang` says stand in place of a verdict that is not sure.
+# what `hang` says replaces a verdict that is not sure.
 job() { # STATUS
 	rm -rf store run1
 	mkdir store

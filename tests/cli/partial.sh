@@ -54,12 +54,12 @@ commtrace partial hung -o part || echo "exit $?"
 commtrace partial hung -o part --force | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
 commtrace partial hung -o part --share=9/10 --force | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
 ls part | wc -l
-# a part in the place of its run would lose the others
+# a part instead of its run would lose the others
 commtrace partial hung -o ./hung/ --share=1/2 --force || echo "exit $?"
 ls hung | wc -l
 commtrace partial hung/*.seg -o hung --share=1/2 --force || echo "exit $?"
 ls hung | wc -l
-# a slash at its end, as completion types it; and what was there stays until the new one is in place
+# a slash at its end, as completion types it; and what was there stays until the new one is complete
 commtrace partial hung -o part/ --share=1/2 --force | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
 ls -A | grep -c tmp
 for share in 0/2 3/2 1 1/2x 1/0 1/-2 1/99999999999; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A copy of NCCL in all the places where it can be: the program's call reaches the same copy with and without the preload, and is
+# A copy of NCCL at all the points where it can be: the program's call reaches the same copy with and without the preload, and is
 # on record where the loader had a say in it. Where it had none, commtrace doctor and the invisible part of info show it.
 . "$(dirname "$0")/e2e.sh"
 export COMMTRACE_QUIET=1 LD_LIBRARY_PATH=$e2e

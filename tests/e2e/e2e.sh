@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# e2e.sh — sourced by every test of this folder: where things are, a place of its own, and how a job is run under the
+# e2e.sh — sourced by every test of this folder: where things are, a directory of its own, and how a job is run under the
 # preload. CT_ROOT, CT_BUILD, CT_GLOO_JOB and CT_PYTHON come from ctest; CT_SEED=N repeats a run, CT_LONG=1 makes it long,
 # CT_KEEP=1 leaves the files.
 # A test prints what it compared and exits 1 with the first difference.

@@ -7,7 +7,7 @@
 
 #include "trace/ring_dir.h"
 
-/* Room for one more element behind the `n` that are there. The programs end when memory does. */
+/* Space for one more element behind the `n` that are there. The programs end when memory does. */
 static void *grow(void *array, size_t n, size_t bytes)
 {
 	if (n & (n - 1))

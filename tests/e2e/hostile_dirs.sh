@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Places to write to that are small, full, read-only, or go away under the job: the job does not notice, and what could
+# Directories to write to that are small, full, read-only, or go away under the job: the job does not notice, and what could
 # not be kept is counted and said. Each case has mounts of its own; several run at a time, since they mostly wait.
 #
 # hostile_dirs.sh          all cases

@@ -68,7 +68,7 @@ checks() {
 	esac
 }
 
-kinds=(nothing descriptors closed taken places system clock threads no-descriptors no-threads)
+kinds=(nothing descriptors closed taken directories system clock threads no-descriptors no-threads)
 [ "$(id -u)" != 0 ] || kinds+=(root)
 for what in "${kinds[@]}"; do
 	(compare "$what" && checks "$what") &

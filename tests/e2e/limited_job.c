@@ -7,8 +7,8 @@
  * enough for threads of the tracer to have something to do meanwhile. Prints the sum and "calls N";
  * the exit code is 5. Anything else is 1. What is taken away in the middle: nothing, descriptors
  * (none can be opened), closed (all but the standard ones are), taken (they are closed, and their
- * numbers are files of the program in DIR: no one else may write into those), places (the same with
- * directories), root (is an empty directory), system (calls that open, remove or rename are not
+ * numbers are files of the program in DIR: no one else may write into those), directories (the same
+ * with directories), root (is an empty directory), system (calls that open, remove or rename are not
  * permitted), clock (the time of day goes back by a day), threads (2000 come, and each calls once)
  * or while the first call is made: no-descriptors (none can be opened), no-threads (none can be
  * made); or before it: few-descriptors (eight are left, which the program opens in the middle). */
@@ -53,7 +53,7 @@ static unsigned calls;
 
 static _Atomic int no_threads, day_before;
 
-/* What the machine would say that has no room for another one. */
+/* What the machine would say that has no space for another one. */
 SIM_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *),
 			      void *arg)
 {
@@ -109,7 +109,7 @@ static void take_descriptors(void)
 	}
 }
 
-static void take_for_places(void)
+static void take_for_directories(void)
 {
 	char path[512];
 
@@ -277,12 +277,18 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*what)(void);
 	} all[] = {
-		{ "nothing", nothing },		 { "descriptors", limit_descriptors },
-		{ "closed", close_descriptors }, { "taken", take_descriptors },
-		{ "places", take_for_places },	 { "root", take_root },
-		{ "system", take_calls },	 { "clock", set_clock_back },
-		{ "threads", many_threads },	 { "no-descriptors", nothing },
-		{ "no-threads", nothing },	 { "few-descriptors", open_the_last },
+		{ "nothing", nothing },
+		{ "descriptors", limit_descriptors },
+		{ "closed", close_descriptors },
+		{ "taken", take_descriptors },
+		{ "directories", take_for_directories },
+		{ "root", take_root },
+		{ "system", take_calls },
+		{ "clock", set_clock_back },
+		{ "threads", many_threads },
+		{ "no-descriptors", nothing },
+		{ "no-threads", nothing },
+		{ "few-descriptors", open_the_last },
 	};
 	void (*what)(void) = NULL;
 	float sum = 0;
@@ -303,7 +309,7 @@ int main(int argc, char **argv)
 	reduce(100);
 	MUST(cudaSetDevice(0) == cudaSuccess);
 	MUST(cudaMemcpy(&sum, data[0], sizeof(sum), cudaMemcpyDeviceToHost) == cudaSuccess);
-	if (what == take_descriptors || what == take_for_places)
+	if (what == take_descriptors || what == take_for_directories)
 		check_files();
 	printf("sum %g\ncalls %u\n", (double)sum, calls);
 	fflush(stdout);

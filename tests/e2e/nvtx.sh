@@ -37,7 +37,7 @@ grep -q '"marker": "step"' run.json || fail "no steps by NVTX ranges"
 grep -q '"count": 29' run.json || fail "not 29 steps"
 "$commtrace" report "$work/run" --verbose | grep '^steps .* begin with step' || fail "no line in the report"
 
-# A setting chooses, or switches off; another tool's place is kept, which is not a library here: then NVTX does nothing.
+# A setting chooses, or switches off; another tool's setting is kept, which is not a library here: then NVTX does nothing.
 ran off COMMTRACE_NVTX=off
 ran epoch COMMTRACE_NVTX=epoch,loading
 NVTX_INJECTION64_PATH=/dev/null ran taken
@@ -45,6 +45,6 @@ for way in off epoch taken; do
 	same "$way: what the job prints" bare.out $way.out
 done
 [ "$(grep -vc loss off.seen)" = 0 ] || fail "recorded, though switched off"
-[ "$(grep -vc loss taken.seen)" = 0 ] || fail "recorded in another tool's place"
+[ "$(grep -vc loss taken.seen)" = 0 ] || fail "recorded instead of another tool"
 [ "$(grep -c ' 0 epoch 1$' epoch.seen)" = 2 ] && [ "$(grep -c ' 1 loading$' epoch.seen)" = 240 ] || fail "not what was asked for"
 echo "60 steps of two threads as they were, 29 steps"

@@ -7,7 +7,7 @@
 # real_nccl.sh local      a library that is linked with it, opened with RTLD_LOCAL
 # real_nccl.sh look       dlopen and dlsym
 # real_nccl.sh ctypes     Python's
-# real_nccl.sh two         Python's, and a copy of the library in another place beside it
+# real_nccl.sh two         Python's, and a copy of the library at another path beside it
 # real_nccl.sh shim       with another preload that wraps NCCL, before this one or behind it: a program that is linked with
 #                         NCCL, one whose library is, and one that looks it up
 . "$(dirname "$0")/e2e.sh"

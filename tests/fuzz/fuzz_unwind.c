@@ -9,7 +9,7 @@
 #include "interpose/stacks/cfi.h"
 #include "interpose/stacks/walk.h"
 
-#define REGISTERS 32u /* bytes in front: which places of the memory registers point to */
+#define REGISTERS 32u /* bytes in front: which offsets of the memory registers point to */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -25,7 +25,8 @@ static void lay_out(const uint8_t *memory, size_t len)
 					       .is_read = 1 };
 }
 
-/* Addresses cannot be known beforehand: words that begin like this one mean a place in the memory. */
+/* Addresses cannot be known beforehand: words that begin like this one mean an address in the
+ * memory. */
 static void relocate(uint8_t *memory, size_t len)
 {
 	for (size_t at = 0; at + 8 <= len; at += 8) {
@@ -39,20 +40,20 @@ static void relocate(uint8_t *memory, size_t len)
 	}
 }
 
-static uintptr_t place(const uint8_t *memory, size_t len, uint8_t what)
+static uintptr_t address_of(const uint8_t *memory, size_t len, uint8_t what)
 {
 	return (uintptr_t)memory + len * what / 256;
 }
 
 static void step(const uint8_t *registers, const uint8_t *memory, size_t len)
 {
-	struct ct_regs regs = { .pc = place(memory, len, registers[0]) };
+	struct ct_regs regs = { .pc = address_of(memory, len, registers[0]) };
 	uintptr_t begin, end;
 	int is_signal;
 
 	for (unsigned i = 0; i < CT_REGS; i++)
 		if (registers[i] & 1)
-			ct_regs_set(&regs, i, place(memory, len, registers[i]));
+			ct_regs_set(&regs, i, address_of(memory, len, registers[i]));
 	for (unsigned i = 0; i < 8; i++)
 		if (ct_cfi_step(&map.code[0], &regs, i & 1, &is_signal) != CT_CFI_STEPPED)
 			break;
@@ -63,12 +64,12 @@ static void walk(const uint8_t *registers, const uint8_t *memory, size_t len)
 {
 	struct ct_walk walk;
 
-	ct_walk_sleeping(&walk, &map, place(memory, len, registers[0]),
-			 place(memory, len, registers[CT_REG_SP]),
-			 place(memory, len, registers[1]));
+	ct_walk_sleeping(&walk, &map, address_of(memory, len, registers[0]),
+			 address_of(memory, len, registers[CT_REG_SP]),
+			 address_of(memory, len, registers[1]));
 	if (walk.n > CT_WALK_FRAMES)
 		abort();
-	ct_walk_wrapper(&walk, &map, place(memory, len, registers[1]));
+	ct_walk_wrapper(&walk, &map, address_of(memory, len, registers[1]));
 	if (walk.n > CT_WALK_FRAMES)
 		abort();
 }

@@ -26,7 +26,7 @@
 #define SECONDS 60
 #define MOST_RUNS 16
 
-static char place[256];
+static char directory[256];
 
 /* ---- runs to start from ---- */
 
@@ -71,7 +71,7 @@ static size_t make_runs(char (*runs)[320])
 	size_t n = sizeof(workloads) / sizeof(workloads[0]);
 
 	for (size_t i = 0; i < n; i++) {
-		snprintf(runs[i], sizeof(runs[i]), "%s/%s", place, workloads[i]);
+		snprintf(runs[i], sizeof(runs[i]), "%s/%s", directory, workloads[i]);
 		if (make_run(runs[i], workloads[i], (int)i))
 			return 0;
 	}
@@ -258,14 +258,14 @@ int main(int argc, char **argv)
 		else
 			snprintf(runs[n_runs++], sizeof(runs[0]), "%s", argv[i]);
 	}
-	snprintf(place, sizeof(place), "%s/mutated.XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(place))
+	snprintf(directory, sizeof(directory), "%s/mutated.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(directory))
 		return 2;
 	if (!n_runs)
 		n_runs = made = make_runs(runs);
 	snprintf(mutated, sizeof(mutated), "%s", keep ? keep : "");
 	if (!keep)
-		snprintf(mutated, sizeof(mutated), "%s/run", place);
+		snprintf(mutated, sizeof(mutated), "%s/run", directory);
 	for (uint64_t seed = first; seed < first + n && n_runs; seed++) {
 		const char *from = runs[seed % n_runs];
 
@@ -278,6 +278,6 @@ int main(int argc, char **argv)
 		empty(mutated);
 	for (size_t i = 0; i < made; i++)
 		empty(runs[i]);
-	rmdir(place);
+	rmdir(directory);
 	return n_runs && !failed ? 0 : 1;
 }

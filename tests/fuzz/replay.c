@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c — main() for a fuzz target where there is no libFuzzer: each seed as it is, and cut
- * short at up to 256 places. The arguments are files and folders of files. */
+ * short at up to 256 lengths. The arguments are files and folders of files. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

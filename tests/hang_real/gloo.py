@@ -71,7 +71,7 @@ def main():
     print("seed", options.seed, flush=True)
     chosen = [plays.PLAYS[name] for name in options.plays or plays.PLAYS]
     rows = []
-    with stage.Place() as work:
+    with stage.Folder() as work:
         for first in range(0, len(chosen), options.at_a_time):
             rows += perform(chosen[first : first + options.at_a_time], work)
     count = {verdict: sum(row[2] == verdict for row in rows) for verdict in ("right", "weak", "wrong")}

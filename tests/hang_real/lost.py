@@ -82,7 +82,7 @@ def main():
     random.seed(seed)
     print("seed", seed, flush=True)
     verdicts = []
-    with stage.Place() as work:
+    with stage.Folder() as work:
         chosen = [plays.PLAYS[name] for name in sys.argv[1:] or PLAYS]
         whole = [stage.Job(play, work) for play in chosen]
         # 10 s is the default; what is in segments is as old as that at most.

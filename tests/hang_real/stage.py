@@ -137,7 +137,7 @@ def wait_for_rest(jobs):
     time.sleep(AT_REST_S)
 
 
-class Place:
+class Folder:
     """A folder for the jobs, gone afterwards with all that they left in memory; CT_KEEP=1 keeps it."""
 
     def __enter__(self):

@@ -205,7 +205,7 @@ static void the_title_is_program_ranks_and_date(void **state)
 	assert_title_is("train.py &#183; 1 of 4 ranks", &report);
 }
 
-static void the_page_is_small_and_ascii_and_has_no_places_left(void **state)
+static void the_page_is_small_and_ascii_and_has_no_placeholders_left(void **state)
 {
 	struct ct_report none = { .verdict.text = "" };
 	char *page = page_of(&none);
@@ -292,7 +292,7 @@ int main(void)
 		cmocka_unit_test(the_report_is_in_the_page_to_the_byte),
 		cmocka_unit_test(no_name_is_markup),
 		cmocka_unit_test(the_title_is_program_ranks_and_date),
-		cmocka_unit_test(the_page_is_small_and_ascii_and_has_no_places_left),
+		cmocka_unit_test(the_page_is_small_and_ascii_and_has_no_placeholders_left),
 		cmocka_unit_test(the_verdict_is_as_bad_as_what_it_is_about),
 		cmocka_unit_test(the_words_of_tables_and_findings_are_in_the_page),
 		cmocka_unit_test(text_and_json_are_escaped_as_said),

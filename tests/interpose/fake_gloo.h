@@ -20,7 +20,7 @@ struct fake_context {
 	uint64_t more[4];
 };
 
-/* gloo::BarrierOptions, with room behind it for a test's own. */
+/* gloo::BarrierOptions, with space behind it for a test's own. */
 struct fake_options {
 	struct fake_context *context;
 	uint64_t a[2];

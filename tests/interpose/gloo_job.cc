@@ -116,7 +116,7 @@ uint64_t mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-// What rank `rank` puts at place i of its input.
+// What rank `rank` puts at index i of its input.
 uint32_t value(const lane &l, uint64_t k, int rank, size_t i)
 {
 	return (uint32_t)mix(((uint64_t)l.id << 48) ^ (k << 12) ^ (uint64_t)rank) + (uint32_t)i;
@@ -141,7 +141,7 @@ void check(lane &l, uint64_t k, const char *what, size_t i, uint32_t expected)
 	l.checksum = (l.checksum ^ l.out[i]) * 0x100000001b3;
 }
 
-// Place i of the output holds what `from` had at place i + shift of its input.
+// Index i of the output holds what `from` had at index i + shift of its input.
 void check_from(lane &l, uint64_t k, const char *what, size_t at, size_t n, int from, size_t shift)
 {
 	for (size_t i = 0; i < n; i++)
@@ -579,7 +579,7 @@ void parse(int argc, char **argv)
 			opt.threads = (unsigned)number(name, optarg, 1, CT_JOURNAL_LANES);
 			break;
 		case OPS:
-			// Gloo's tags are 32 bits wide, and value() has room for this many.
+			// Gloo's tags are 32 bits wide, and value() has space for this many.
 			opt.ops = number(name, optarg, 0, UINT32_MAX);
 			break;
 		case JOURNAL:

@@ -17,7 +17,7 @@ struct ct_gpu_span *__wrap_ct_gpu_begin(const struct ct_gpu_launch *launch);
 uint64_t __wrap_ct_gpu_end(struct ct_gpu_span *span);
 void __wrap_ct_gpu_drop(struct ct_gpu_span *span, int result);
 
-/* Handed out in place of the real ones, which may be NULL. */
+/* Handed out instead of the real ones, which may be NULL. */
 static struct spied {
 	struct ct_gpu_span *real;
 	int stream;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One call of a communicator, then this process sleeps at a place that it writes to FILE: functions and lines, innermost first.
+"""One call of a communicator, then this process sleeps at a point that it writes to FILE: functions and lines, innermost first.
 
 usage: stack_job.py LIBRARY FILE      (the fake Gloo of this folder)
 """

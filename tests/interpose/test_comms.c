@@ -52,7 +52,7 @@ static void finish(void)
 	ct_ring_close(&ct_recorder.ring, 1);
 }
 
-/* The key of the communicator with this handle, of two ranks by default; 0 if there was no place
+/* The key of the communicator with this handle, of two ranks by default; 0 if there was no slot
  * for it. */
 static uint64_t made(uintptr_t handle, uint64_t key, uint32_t nranks)
 {
@@ -89,7 +89,7 @@ static void members_guess_the_same_key(void **state)
 	assert_true(here[0] != there[0]);
 }
 
-/* Fill the tables; one more communicator than there is place for. Then make place as the write
+/* Fill the tables; one more communicator than there are slots for. Then free slots as the write
  * thread does, and guess. */
 static uint64_t guess_after_loss(uint64_t who)
 {

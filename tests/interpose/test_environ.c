@@ -318,7 +318,7 @@ static void limits_of_the_control_group_are_those_of_the_nearest_group_that_has_
 	assert_string_equal(ct_facts_find(&facts, "memory.total"), "503 GiB");
 }
 
-/* A command line as /proc has it: the words with their NULs, and room after them. */
+/* A command line as /proc has it: the words with their NULs, and space after them. */
 struct line {
 	const char *words;
 	size_t len;

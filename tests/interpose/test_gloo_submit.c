@@ -119,7 +119,7 @@ static void same_address_job(void)
 	}
 }
 
-/* More than there is room for; what was asked for first is carried out. */
+/* More than there is space for; what was asked for first is carried out. */
 static void crowded_job(void)
 {
 	static struct fake_work works[TOO_MANY];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What events show work that they only stand beside, for every place at which a thread may have
+/* What events show work that they only stand beside, for every point at which a thread may have
  * stood still. */
 #include <setjmp.h>
 #include <stdarg.h>

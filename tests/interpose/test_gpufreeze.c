@@ -110,7 +110,7 @@ static void others_go_on(void **state)
 	wait_for_events();
 	ct_gpu_end(begin(stream));
 	usleep(1000);
-	/* neither another communicator, nor one of the same place in the table; and the library may
+	/* neither another communicator, nor one of the same slot in the table; and the library may
 	 * refuse */
 	ct_freeze_undo(COMM, ct_freeze(COMM));
 	ct_freeze(COMM + 1);

@@ -183,11 +183,11 @@ static const struct recorded_lists *run(void (*body)(void), const char *const *e
 	return recorded_lists(0);
 }
 
-static void captured_ops_have_places_and_launches_have_numbers(void **state)
+static void captured_ops_have_positions_and_launches_have_numbers(void **state)
 {
 	const struct recorded_lists *r = run(capture_and_launch, NULL);
 	uint32_t list = nth(r, CT_OP_AllReduce, 1, 0)->launch;
-	uint64_t place = 0;
+	uint64_t position = 0;
 
 	(void)state;
 	assert_int_not_equal(list, 0);
@@ -195,7 +195,7 @@ static void captured_ops_have_places_and_launches_have_numbers(void **state)
 		const struct ct_op *op = nth(r, CT_OP_AllReduce, 1, i);
 
 		assert_int_equal(op->launch, list);
-		assert_int_equal(op->seq, op->comm == 1 ? place++ : 0);
+		assert_int_equal(op->seq, op->comm == 1 ? position++ : 0);
 	}
 	assert_null(nth(r, CT_OP_AllReduce, 1, 6));
 	assert_int_equal(nth(r, CT_OP_Send, 1, 0)->launch, list);
@@ -344,7 +344,7 @@ static void captures_are_never_spoilt(void **state)
 	check_launch(r, 59, 2, 59, 1, 0);
 }
 
-/* More communicators than a list has room for. */
+/* More communicators than a list has space for. */
 static void capture_too_much(void)
 {
 	enum { COMMS = 20 };
@@ -377,7 +377,7 @@ static void what_finds_no_room_is_reported(void **state)
 	assert_int_equal(r->losses[CT_LOSS_GRAPH_LOST], 5);
 }
 
-/* Executables come and go, far more than there is room for at a time. */
+/* Executables come and go, far more than there is space for at a time. */
 static void come_and_go(void)
 {
 	start();
@@ -393,7 +393,7 @@ static void come_and_go(void)
 	stop();
 }
 
-static void places_of_destroyed_graphs_are_used_again(void **state)
+static void slots_of_destroyed_graphs_are_used_again(void **state)
 {
 	struct recorded r;
 
@@ -409,14 +409,14 @@ static void places_of_destroyed_graphs_are_used_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(captured_ops_have_places_and_launches_have_numbers),
+		cmocka_unit_test(captured_ops_have_positions_and_launches_have_numbers),
 		cmocka_unit_test(all_modes_of_capture_are_the_same),
 		cmocka_unit_test(without_times_the_numbers_are_the_same),
 		cmocka_unit_test(graphs_can_be_left_alone),
 		cmocka_unit_test(executables_are_followed_through_all_calls),
 		cmocka_unit_test(captures_are_never_spoilt),
 		cmocka_unit_test(what_finds_no_room_is_reported),
-		cmocka_unit_test(places_of_destroyed_graphs_are_used_again),
+		cmocka_unit_test(slots_of_destroyed_graphs_are_used_again),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -262,7 +262,7 @@ static void gathers(void)
 
 	is_mpich();
 	MUST(ct_MPI_Init(NULL, NULL) == 0);
-	/* away from the root, and at the root; in place; a type of the program's own */
+	/* away from the root, and at the root; MPI_IN_PLACE; a type of the program's own */
 	ct_MPI_Gather(data, 3, MPICH_DOUBLE, NULL, 99, NO_TYPE, 2, MPICH_WORLD);
 	ct_MPI_Gather(data, 3, MPICH_DOUBLE, data, 3, MPICH_DOUBLE, FAKE_RANK, MPICH_WORLD);
 	ct_MPI_Gather(in_place, 99, NO_TYPE, data, 4, MPICH_DOUBLE, FAKE_RANK, MPICH_WORLD);

@@ -77,7 +77,7 @@ static void a_handle_that_comes_again_is_the_new_one(void **state)
 	assert_int_equal(ct_mpi_requests_count(), 0);
 }
 
-/* What was held is no other's, also where that has the same place. */
+/* What was held is no other's, also where that has the same slot. */
 static void what_was_held_and_taken_is_no_other(void **state)
 {
 	struct ct_mpi_held waited;
@@ -199,7 +199,7 @@ static void what_has_no_room_is_no_other(void **state)
 }
 
 /* Of persistent requests that have no room: messages get no number that another might have, and
- * collectives have room. */
+ * collectives have space. */
 static void what_is_lost_takes_no_ones_number(void **state)
 {
 	struct ct_mpi_request message = request(0, CT_OP_Recv, CT_MPI_REQUEST_PERSISTENT);

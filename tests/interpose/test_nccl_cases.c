@@ -350,7 +350,7 @@ static void reuse_while_inside(void)
 	while (!atomic_load(&inside))
 		nanosleep(&nap, NULL);
 	returns(ncclCommAbort(comm), ncclSuccess);
-	/* it takes the place of the one that is gone */
+	/* it takes the slot of the one that is gone */
 	make_comm(3, 0, ncclSuccess);
 	atomic_store(&let_go, 1);
 	pthread_join(thread, NULL);

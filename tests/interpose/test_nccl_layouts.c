@@ -234,7 +234,7 @@ static int kind_of(const struct recorded_lists *r, uint32_t id)
 	return earlier ? GROWN : WORLD;
 }
 
-/* Which rank a communicator's member is: its place in a half says it together with its GPU. */
+/* Which rank a communicator's member is: its index in a half says it together with its GPU. */
 static struct seen *slot_of(const struct recorded_lists *r, uint32_t id)
 {
 	const struct ct_comm_rec *comm = &r->comms[id - 1];

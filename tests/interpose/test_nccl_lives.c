@@ -73,7 +73,7 @@ static void *call_often(void *arg)
 	return NULL;
 }
 
-/* After 1000 communicators, unless the ring is so small that it has no room for them at such a
+/* After 1000 communicators, unless the ring is so small that it has no space for them at such a
  * pace. */
 static uint32_t comms_before(void)
 {
@@ -95,7 +95,7 @@ static void threads_that_call_often(void)
 		MUST(pthread_create(&threads[i], NULL, call_often, (void *)i) == 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	/* for some of these there is room again */
+	/* for some of these there is space again */
 	for (int i = 0; i < LAST; i++) {
 		usleep(20000);
 		all_reduce(shared_comm);

@@ -36,7 +36,7 @@ static ncclComm_t make_comm(int nranks, int rank)
 	return comm;
 }
 
-/* Always from the same place. */
+/* Always from the same call site. */
 static volatile int times = 2;
 static __attribute__((noinline)) void call_here(ncclComm_t comm)
 {
@@ -51,7 +51,7 @@ static void call_and_fork(void)
 	int status = -1;
 	pid_t pid;
 
-	/* places that the child does not come by, so that it counts otherwise */
+	/* call sites that the child does not come by, so that it counts otherwise */
 	MUST(ncclAllReduce(NULL, NULL, 1, ncclFloat32, ncclSum, comm, STREAM) == ncclSuccess);
 	MUST(ncclAllReduce(NULL, NULL, 1, ncclFloat32, ncclSum, comm, STREAM) == ncclSuccess);
 	call_here(comm);

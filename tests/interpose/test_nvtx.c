@@ -165,7 +165,7 @@ static void take(const struct ct_block *block)
 	}
 }
 
-/* Of all processes; returns the ranges that found no room. */
+/* Of all processes; returns the ranges that found no space. */
 static uint64_t record(void (*body)(void), const char *setting, int *status, size_t processes)
 {
 	const char *const env[] = { setting, NULL };
@@ -387,7 +387,7 @@ static void many_job(void)
 	begin_recording();
 	hundred_thousand();
 	step("step", hundred_thousand);
-	/* four deeper than there is room for */
+	/* four deeper than there is space for */
 	for (int i = 0; i < 10; i++)
 		push("step");
 	for (int i = 0; i < 10; i++)

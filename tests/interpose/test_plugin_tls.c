@@ -81,7 +81,7 @@ static void it_opens_where_one_of_64_bytes_would(void **state)
 	assert_in_range(most, 1, MOST - 1); /* or they take none */
 	assert_true(opens(most - 1, PLUGIN, &n));
 	assert_int_equal(n, most - 1);
-	/* and it is not surprising: there was no more room than that */
+	/* and it is not surprising: there was no more space than that */
 	assert_false(opens(most, PLUGIN, &n));
 }
 

@@ -2,7 +2,7 @@
 /* A job whose host is far ahead of its GPUs, so that what a hardware queue holds is nearly used up:
  * the tracer's events must not be what fills it. The ranks are threads of one process, and the
  * second one begins when the first one has called all that it has to: while it blocks inside the
- * driver for room, no thread makes any. The program itself is preloaded. */
+ * driver for space, no thread makes any. The program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -145,7 +145,7 @@ static void too_many_channels_are_a_counted_loss(void **state)
 
 		if (seq && lost < 2000)
 			seqs[lost++] = seq;
-		/* those that have a place keep it */
+		/* those that have a slot keep it */
 		assert_int_equal(ct_channels_next(1, CT_SEND, 2, 0), i + 1);
 	}
 	/* the numbers of the others are no one's */

@@ -130,7 +130,7 @@ static void the_host_waits_once_for_a_launch(void **state)
 	assert_int_equal(found.after[0], 11);
 }
 
-/* What has no room is counted, and waits after it say that there may have been others. */
+/* What has no space is counted, and waits after it say that there may have been others. */
 static void what_finds_no_room_leaves_a_gap(void **state)
 {
 	struct ct_waits_new found;

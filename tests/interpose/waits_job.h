@@ -16,7 +16,7 @@
 #include "tools/sim/nccl/job.h"
 
 enum { RANKS = 2, MOST = 64, MS = 1000000 };
-enum { SAME_STREAM = -1, UNKNOWN = -2, UNSEEN = -3 }; /* in place of an exposed time */
+enum { SAME_STREAM = -1, UNKNOWN = -2, UNSEEN = -3 }; /* instead of an exposed time */
 
 struct interval {
 	uint64_t begin_ns, end_ns;
@@ -27,7 +27,7 @@ extern struct truth {
 	struct op {
 		const char *name;
 		struct interval span;
-		int what;		     /* 0, or in place of an exposed time */
+		int what;		     /* 0, or instead of an exposed time */
 		struct interval waits[MOST]; /* by begin */
 		int n_waits;
 	} ops[MOST];
@@ -62,7 +62,7 @@ void add_wait(uint64_t begin_ns, uint64_t end_ns);
 void set_up(int on_default);
 void tear_down(void);
 
-/* One way to wait, for `n` operations; `what` is 0, or stands in place of an exposed time. */
+/* One way to wait, for `n` operations; `what` is 0, or is given instead of an exposed time. */
 void step(const char *name, void (*way)(void), int n, int what);
 
 /* Jobs. */

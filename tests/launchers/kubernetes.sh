@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The manifests of examples/kubernetes: they are YAML whose volumes exist, and the commands of their containers do what they are for. In place of
+# The manifests of examples/kubernetes: they are YAML whose volumes exist, and the commands of their containers do what they are for. In relocate of
 # containers, with namespaces: 64 MB of /dev/shm, everything else read-only but the volumes, and not as root. The job hangs, and is killed.
 # `sidecar`: that pod alone. `--possible`: whether this machine has what is needed.
 possible() { [ "$(id -u)" = 0 ] && unshare -mpf --mount-proc true && setpriv --reuid=1000 --regid=1000 --clear-groups true && /usr/bin/python3 -c 'import yaml'; }
@@ -14,7 +14,7 @@ chmod 755 "$work"
 /usr/bin/python3 - "$root/examples/kubernetes" "$work" <<'END' || fail "manifests"
 import pathlib, re, shlex, sys, yaml
 
-def place(text):
+def relocate(text):
     return re.sub(r"(?<![\w.])/(?=results|rings|commtrace/|opt/commtrace|var/lib/commtrace)", f"{sys.argv[2]}/v/", text)
 
 for file in pathlib.Path(sys.argv[1]).glob("*.yaml"):
@@ -28,9 +28,9 @@ for file in pathlib.Path(sys.argv[1]).glob("*.yaml"):
         assert container["securityContext"]["readOnlyRootFilesystem"] is True
         env = {row["name"]: row["value"] for row in container.get("env", [])}
         assert all(isinstance(value, str) for value in env.values()), env
-        lines = [f"export {name}={shlex.quote(place(value))}" for name, value in env.items()]
+        lines = [f"export {name}={shlex.quote(relocate(value))}" for name, value in env.items()]
         if container["name"] != "train":
-            lines.append("exec " + shlex.join(place(word) for word in container["command"]))
+            lines.append("exec " + shlex.join(relocate(word) for word in container["command"]))
         (pathlib.Path(sys.argv[2]) / f"{file.stem}.{container['name']}").write_text("\n".join(lines) + "\n")
 END
 

@@ -3,8 +3,8 @@
 """check_matrix.py DUMP.jsonl REPORT.json INFO.json JOURNALS: hold what commtrace shows a job against what the job wrote
 down of itself (matrix_journal.h).
 
-Every op of a journal must be there, in its place in the order of its thread, and nothing else. Communicators are compared by
-who is in them: one key for one name, on all members. What is missing, and what differs, is reported in words; exit status 1.
+Every op of a journal must be there, at its position in the order of its thread, and nothing else. Communicators are compared by
+the ranks in them: one key for one name, on all members. What is missing, and what differs, is reported in words; exit status 1.
 """
 import collections
 import difflib

@@ -97,7 +97,7 @@ timeout -k 5 240 "$commtrace" hang --json hang/run >hang/verdicts || code=$?
 ! grep -q "rank 1: " hang/report || fail "hang: rank 1 is in no call: $(cat hang/report)"
 echo "hang: $(sed -n 's/^ *\(rank . inside [A-Za-z_]*\).*/\1/p' hang/report | sort -u | tr '\n' ';')"
 
-# Rank 1 calls Barrier in place of the Allreduce of step 5: all have the same number, and one another operation.
+# Rank 1 calls Barrier instead of the Allreduce of step 5: all have the same number, and one another operation.
 stuck mismatch --mismatch-rank 1 --mismatch-step 5
 has mismatch '0 allreduces 5' '1 allreduces 5' '2 allreduces 5' '3 allreduces 5'
 has mismatch '0 MPI_Allreduce AllReduce None 5 entered' '1 MPI_Barrier Barrier None 5 entered' \

@@ -37,7 +37,7 @@ static const char *name_of(uint32_t id)
 }
 
 /* A begin may come again, later, and an end takes it away. */
-static size_t place_of(const struct ct_host_rec *host)
+static size_t index_of(const struct ct_host_rec *host)
 {
 	size_t i = 0;
 
@@ -48,7 +48,7 @@ static size_t place_of(const struct ct_host_rec *host)
 
 static void take_host(int rank, const struct ct_host_rec *host, int is_end)
 {
-	size_t at = place_of(host);
+	size_t at = index_of(host);
 
 	if (!is_end) {
 		if (at == n_begun && n_begun < MOST_OPEN)

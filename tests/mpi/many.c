@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More requests than there is room for, on two ranks. many MODE:
+/* More requests than there is space for, on two ranks. many MODE:
  * persistent  a receive of each message of 1 to 20 bytes is started that was made after 70000
  * others; 50 plain ones follow startall    20000 receives and as many sends are started by one
  * call, three times open        2000 receives are open at once, three times threads     eight

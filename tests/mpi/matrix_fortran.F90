@@ -154,14 +154,14 @@ contains
 
 	subroutine collectives(comm)
 		HANDLE(Comm), intent(in) :: comm
-		integer :: counts(4) = (/ 1, 2, 3, 1 /), places(4) = (/ 0, 1, 3, 6 /)
-		integer :: same(4), other(4), mine, byte_places(4), byte_other(4)
+		integer :: counts(4) = (/ 1, 2, 3, 1 /), offsets(4) = (/ 0, 1, 3, 6 /)
+		integer :: same(4), other(4), mine, byte_offsets(4), byte_other(4)
 		HANDLE(Datatype) :: types(4)
 
 		mine = counts(rank + 1)
 		same = mine
 		other = (/ 0, mine, 2 * mine, 3 * mine /)
-		byte_places = places * 4
+		byte_offsets = offsets * 4
 		byte_other = other * 4
 		types = MPI_INTEGER
 		call fill()
@@ -175,22 +175,22 @@ contains
 		call MPI_Gather(a, 3, MPI_INTEGER, b, 3, MPI_INTEGER, 1, comm, err)
 		call fold_all()
 		at = note('MPI_Gatherv', 'Gather', 'world', mine, 4, 'int32', root=2)
-		call MPI_Gatherv(a, mine, MPI_INTEGER, b, counts, places, MPI_INTEGER, 2, comm, err)
+		call MPI_Gatherv(a, mine, MPI_INTEGER, b, counts, offsets, MPI_INTEGER, 2, comm, err)
 		at = note('MPI_Scatter', 'Scatter', 'world', 2, 8, 'float64', root=0)
 		call MPI_Scatter(x, 2, MPI_DOUBLE_PRECISION, y, 2, MPI_DOUBLE_PRECISION, 0, comm, err)
 		at = note('MPI_Scatterv', 'Scatter', 'world', mine, 4, 'int32', root=3)
-		call MPI_Scatterv(a, counts, places, MPI_INTEGER, b, mine, MPI_INTEGER, 3, comm, err)
+		call MPI_Scatterv(a, counts, offsets, MPI_INTEGER, b, mine, MPI_INTEGER, 3, comm, err)
 		call fold_all()
 		at = note('MPI_Allgather', 'AllGather', 'world', 2, 4, 'int32')
 		call MPI_Allgather(a, 2, MPI_INTEGER, b, 2, MPI_INTEGER, comm, err)
 		at = note('MPI_Allgatherv', 'AllGather', 'world', mine, 4, 'int32')
-		call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, b, counts, places, MPI_INTEGER, comm, err)
+		call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, b, counts, offsets, MPI_INTEGER, comm, err)
 		at = note('MPI_Alltoall', 'AllToAll', 'world', 2, 4, 'int32')
 		call MPI_Alltoall(a, 2, MPI_INTEGER, b, 2, MPI_INTEGER, comm, err)
 		at = note('MPI_Alltoallv', 'AllToAll', 'world', 7, 4, 'int32')
-		call MPI_Alltoallv(a, counts, places, MPI_INTEGER, b, same, other, MPI_INTEGER, comm, err)
+		call MPI_Alltoallv(a, counts, offsets, MPI_INTEGER, b, same, other, MPI_INTEGER, comm, err)
 		at = note('MPI_Alltoallw', 'AllToAll', 'world', 28, 1, 'elem1')
-		call MPI_Alltoallw(a, counts, byte_places, types, b, same, byte_other, types, comm, err)
+		call MPI_Alltoallw(a, counts, byte_offsets, types, b, same, byte_other, types, comm, err)
 		call fold_all()
 		at = note('MPI_Reduce', 'Reduce', 'world', 4, 8, 'float64', 'sum', root=1)
 		call MPI_Reduce(x, y, 4, MPI_DOUBLE_PRECISION, MPI_SUM, 1, comm, err)
@@ -438,7 +438,7 @@ contains
 
 	subroutine window()
 		integer, asynchronous :: memory(16)
-		integer(kind=MPI_ADDRESS_KIND) :: bytes = 64, place = 2
+		integer(kind=MPI_ADDRESS_KIND) :: bytes = 64, offset = 2
 		HANDLE(Win) :: win
 
 		memory = 0
@@ -448,11 +448,11 @@ contains
 		at = note('MPI_Win_fence', 'Fence', 'window')
 		call MPI_Win_fence(0, win, err)
 		at = note('MPI_Put', 'Put', 'window', 3, 4, 'int32', peer=right)
-		call MPI_Put(a, 3, MPI_INTEGER, right, place, 3, MPI_INTEGER, win, err)
+		call MPI_Put(a, 3, MPI_INTEGER, right, offset, 3, MPI_INTEGER, win, err)
 		at = note('MPI_Win_fence', 'Fence', 'window')
 		call MPI_Win_fence(0, win, err)
 		at = note('MPI_Get', 'Get', 'window', 2, 4, 'int32', peer=left)
-		call MPI_Get(b, 2, MPI_INTEGER, left, place, 2, MPI_INTEGER, win, err)
+		call MPI_Get(b, 2, MPI_INTEGER, left, offset, 2, MPI_INTEGER, win, err)
 		at = note('MPI_Win_fence', 'Fence', 'window')
 		call MPI_Win_fence(0, win, err)
 		call MPI_Win_free(win, err)

@@ -27,7 +27,7 @@ static void receive(int n, int got, int tag)
 	fold_all();
 }
 
-/* Around the ring; with room for more than comes. */
+/* Around the ring; with space for more than comes. */
 static void around(send_fn send, const char *call, int tag)
 {
 	for (int turn = 0; turn < 2; turn++) {

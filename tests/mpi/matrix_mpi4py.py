@@ -40,7 +40,7 @@ def keep(*buffers):
 
 def collectives(comm, name):
     counts = [1 + i % 3 for i in range(size)]
-    places = [sum(counts[:i]) for i in range(size)]
+    offsets = [sum(counts[:i]) for i in range(size)]
     mine, a, b, x, y = counts[rank], ints(16), ints(64, 500), doubles(8), doubles(8)
     note("Barrier", "Barrier", name)
     comm.Barrier()
@@ -49,15 +49,15 @@ def collectives(comm, name):
     note("Gather", "Gather", name, 3, 4, "int32", root=0)
     comm.Gather([a, 3, MPI.INT], [b, 3, MPI.INT], root=0)
     note("Scatterv", "Scatter", name, mine, 4, "int32", root=2)
-    comm.Scatterv([a, counts, places, MPI.INT], [b, mine, MPI.INT], root=2)
+    comm.Scatterv([a, counts, offsets, MPI.INT], [b, mine, MPI.INT], root=2)
     note("Allgather", "AllGather", name, 2, 4, "int32")
     comm.Allgather(MPI.IN_PLACE, [b, 2, MPI.INT])
     note("Allgatherv", "AllGather", name, mine, 4, "int32")
-    comm.Allgatherv([a, mine, MPI.INT], [b, counts, places, MPI.INT])
+    comm.Allgatherv([a, mine, MPI.INT], [b, counts, offsets, MPI.INT])
     note("Alltoall", "AllToAll", name, 2, 4, "int32")
     comm.Alltoall([a, 2, MPI.INT], [b, 2, MPI.INT])
     note("Alltoallv", "AllToAll", name, sum(counts), 4, "int32")
-    comm.Alltoallv([a, counts, places, MPI.INT], [b, [mine] * size, [mine * i for i in range(size)], MPI.INT])
+    comm.Alltoallv([a, counts, offsets, MPI.INT], [b, [mine] * size, [mine * i for i in range(size)], MPI.INT])
     note("Allreduce", "AllReduce", name, 8, 8, "float64", "sum")
     comm.Allreduce([x, MPI.DOUBLE], [y, MPI.DOUBLE], op=MPI.SUM)
     note("Reduce", "Reduce", name, 4, 4, "int32", "max", root=1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pmpi_shim.c — another tool on MPI's profiling interface: counts what a program calls, by
- * function, and how many bytes it gave for sending or room for. As a preload, before the tracer's
+ * function, and how many bytes it gave for sending or space for. As a preload, before the tracer's
  * or behind it, or linked into a program. In MPI_Finalize each rank writes $PMPI_SHIM_LOG.RANK, one
  * line a function: NAME CALLS BYTES. What goes to MPI_PROC_NULL is not counted. It is what the
  * tests hold the tracer's counts against, so it knows mpi.h and nothing of the tracer. */

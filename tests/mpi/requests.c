@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* requests DIRECTORY — messages in all the ways that are hard to follow: thousands at once, from
- * any source, shorter than their room, freed, cancelled, cut off, by several threads, polled. Each
+ * any source, shorter than their space, freed, cancelled, cut off, by several threads, polled. Each
  * rank writes DIRECTORY/RANK.journal, a line for each side of a message that it took part in:
  *
  *   S|R PEER TAG BYTES finished|error|aborted
@@ -146,7 +146,7 @@ static int next(int way, MPI_Request *requests, int *indices, MPI_Status *status
 	}
 }
 
-/* A server's loop: whichever comes first, then a new one in its place. A tag of its own for each
+/* A server's loop: whichever comes first, then a new one instead of it. A tag of its own for each
  * message. */
 static void pool(void)
 {
@@ -301,7 +301,7 @@ static int both_done(MPI_Request *requests, MPI_Status *statuses)
 }
 
 /* Errors come back to the program, and close the op as failed: one message of two is longer than
- * its room. */
+ * its space. */
 static void cut_off(void)
 {
 	char in[2][ROOM], out[ROOM] = { 0 };
@@ -339,7 +339,7 @@ static void cut_off(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* A derived type with gaps, and less of it than there is room for. */
+/* A derived type with gaps, and less of it than there is space for. */
 static void derived(void)
 {
 	double in[64], out[64] = { 0 };

@@ -4,7 +4,7 @@
  *
  *     freed    calls on a communicator that was freed, and on a handle that never was one (MPICH
  * only, which looks) error    an error handler leaves a send of rank 0 by longjmp, a probe, and a
- * call that is not recorded crowd    more communicators than there is room for, and rank 0 asks
+ * call that is not recorded crowd    more communicators than there is space for, and rank 0 asks
  * some of them more often; then two more */
 #include <mpi.h>
 

@@ -141,7 +141,7 @@ static void slices_are_what_protobuf_c_packs(void **unused)
 
 		for (unsigned i = 0; i < slice.n_args; i++) {
 			random_arg(&args[i], parts, ints);
-			/* same_event has room for one list. */
+			/* same_event has space for one list. */
 			if (args[i].type >= CT_VALUE_PARTS && lists++)
 				args[i] = (struct ct_timeline_arg){ .type = CT_VALUE_UINT };
 		}

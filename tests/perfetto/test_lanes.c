@@ -60,7 +60,7 @@ static void random_lanes(int nest)
 		struct ct_lane_item items[40], before[40];
 		uint32_t n = (uint32_t)(2 + draw(38)), lanes;
 		uint64_t seed = state, line = 5 + draw(200);
-		int64_t placed;
+		int64_t kept;
 
 		for (uint32_t i = 0; i < n; i++) {
 			items[i] = (struct ct_lane_item){ .begin_ns = draw(line),
@@ -70,8 +70,8 @@ static void random_lanes(int nest)
 						   : UINT64_MAX;
 			before[i] = items[i];
 		}
-		placed = ct_lanes_lay(items, n, nest, &lanes);
-		assert_int_equal(placed, n);
+		kept = ct_lanes_lay(items, n, nest, &lanes);
+		assert_int_equal(kept, n);
 		assert_lies_well(items, n, nest);
 		for (uint32_t i = 0; i < n; i++) {
 			const struct ct_lane_item *was = &before[items[i].what];
@@ -120,7 +120,7 @@ static void jitter_is_no_overlap_and_overlap_is_no_jitter(void **unused)
 	assert_int_equal(items[2].begin_ns, 190);
 }
 
-static void what_finds_no_lane_is_not_placed(void **unused)
+static void what_finds_no_lane_is_not_kept(void **unused)
 {
 	uint32_t n = CT_LANES_MAX + 5, lanes;
 	struct ct_lane_item *items = calloc(n, sizeof(*items));
@@ -289,7 +289,7 @@ int main(void)
 		cmocka_unit_test(rows_never_overlap),
 		cmocka_unit_test(calls_nest),
 		cmocka_unit_test(jitter_is_no_overlap_and_overlap_is_no_jitter),
-		cmocka_unit_test(what_finds_no_lane_is_not_placed),
+		cmocka_unit_test(what_finds_no_lane_is_not_kept),
 		cmocka_unit_test(the_writer_takes_what_nests),
 		cmocka_unit_test(the_writer_takes_instants_that_lie_in_each_other),
 		cmocka_unit_test(the_writer_complains_about_anything_else),

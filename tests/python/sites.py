@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sites.py LIBNCCL DIR: rank RANK of two calls NCCL from places that it notes, one a line, in DIR/want.RANK; those of calls that
+"""sites.py LIBNCCL DIR: rank RANK of two calls NCCL from call sites that it notes, one a line, in DIR/want.RANK; those of calls that
 move no data, after the first, in DIR/want_calls.RANK."""
 import ctypes
 import os
@@ -25,14 +25,14 @@ def passed_over(file):
 
 
 def note(to=None):
-    """The caller's place, as the interpreter shows it."""
-    frame, places = sys._getframe(1), []
-    while frame is not None and len(places) < 3:
+    """The caller's call site, as the interpreter shows it."""
+    frame, sites = sys._getframe(1), []
+    while frame is not None and len(sites) < 3:
         name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
         if not passed_over(frame.f_code.co_filename):
-            places.append("%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, name))
+            sites.append("%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, name))
         frame = frame.f_back
-    print(" < ".join(places), file=to or want)
+    print(" < ".join(sites), file=to or want)
 
 
 def reduce():
@@ -60,7 +60,7 @@ def generator():
         yield
 
 
-# A library that passes calls on, where it is installed: the place that is reported is that of who called it.
+# A library that passes calls on, where it is installed: the call site that is reported is that of its caller.
 LIBRARY = """
 def barrier(do):
     def inner():

@@ -63,26 +63,26 @@ id=$(readelf -n "$simjob" | awk '/Build ID/ { print substr($3, 1, 8) }')
 import collections, json, re, subprocess, sys
 ops = [json.loads(line) for line in open("dump")]
 by_instance = collections.defaultdict(set)
-places, calls = set(), {}
+addresses, calls = set(), {}
 for op in ops:
     if not op["site"]:
         sys.exit("no site: %s" % op)
     m = re.fullmatch(r"commtrace-simjob\+(0x[0-9a-f]+)( \(build %s\))" % sys.argv[2], op["site"])
     assert m, op["site"]
-    places.add(m.group(1))
+    addresses.add(m.group(1))
     if op["op"]:
         by_instance[op["comm"], op["seq"]].add(op["site"])
     else:
         calls.setdefault(op["call"], op["site"])
 assert {"ncclCommInitRankConfig", "ncclCommDestroy"} <= set(calls) and len(set(calls.values())) == len(calls), calls
-assert len(ops) > 20 and len(places) > 1 and all(len(sites) == 1 for sites in by_instance.values()), by_instance
-before = [hex(int(place, 16) - 1) for place in places]  # the call, not what it returns to
+assert len(ops) > 20 and len(addresses) > 1 and all(len(sites) == 1 for sites in by_instance.values()), by_instance
+before = [hex(int(address, 16) - 1) for address in addresses]  # the call, not what it returns to
 reported = subprocess.run(["addr2line", "-e", sys.argv[1]] + before, stdout=subprocess.PIPE, check=True).stdout.decode()
 assert all("/sim/job/" in line for line in reported.split("\n")[:-1]), reported
 PY
 
-# Code that is made again and again from few places has their sites, however often; what comes from more places than there is
-# room for is unknown, and counted.
+# Code that is made again and again from few lines has their sites, however often; what comes from more lines than there is
+# space for is unknown, and counted.
 SITES_MADE=20000 SITES_ROUNDS=1 COMMTRACE_RING_MB=1 job again /usr/bin/python3
 same "again: sites of rank 0" again/want.0 again/got.0
 SITES_MADE=20000 SITES_LINES=20000 SITES_ROUNDS=1 COMMTRACE_RING_MB=1 job many /usr/bin/python3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch_sites.py OUT: a job of torch over Gloo whose rank 0 saves a checkpoint in a barrier while the others are in another
-one. Each call's place goes to OUT.RANK: the line of the program, whatever of torch is in between."""
+one. Each call's site goes to OUT.RANK: the line of the program, whatever of torch is in between."""
 import os
 import sys
 

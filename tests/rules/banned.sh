@@ -41,7 +41,7 @@ trace/order_totals.c: calloc free: the write thread
 trace/segment.c: realloc free: the write thread
 '
 
-# of_source: the source of an object at the start of each line, in place of its path.
+# of_source: the source of an object at the start of each line, instead of its path.
 of_source() {
 	sed -E "s,^$build/(interpose|trace)/(CMakeFiles/[^/]*[.]dir/)?([^:]*)[.]o(:|\$),\\1/\\3\\4,"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A rule that cannot fail proves nothing: each one keeps quiet about a small tree that is in order, and speaks up once
-# that tree is broken in one place.
+# that tree is broken once.
 . "$(dirname "$0")/rule.sh"
 rules=$root/tests/rules
 tree=$(mktemp -d)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Commits from a fixed point on: a subject reads `area: what changes` with a lower-case area, in at most 72 columns, and no
 # commit is a merge. A shallow clone may lack the point; there all commits that it has are judged. CT_COMMITS names a file to
-# judge in place of the history: per commit the number of its parents, a blank, and the subject.
+# judge instead of the history: per commit the number of its parents, a blank, and the subject.
 . "$(dirname "$0")/rule.sh"
 since=7ea7285716dd3dda98e3bdb7dfa09eb2c1248598
 

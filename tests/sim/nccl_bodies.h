@@ -7,9 +7,9 @@
 #include "tests/sim/ranks.h"
 
 void reduces_every_type(struct rank *rank);
-void moves_blocks(
-	struct rank *rank); /* all collectives, short and of many rounds, in and out of place */
-void spreads_blocks(struct rank *rank);	    /* all-to-all, gather, scatter */
+void moves_blocks(struct rank *rank);	/* all collectives, short and of many rounds, in-place and
+					   out-of-place */
+void spreads_blocks(struct rank *rank); /* all-to-all, gather, scatter */
 void exchanges_messages(struct rank *rank); /* sends and receives of all sizes in groups */
 void sends_ahead(struct rank *rank);	    /* short messages before the receive */
 void splits_and_shrinks(struct rank *rank);

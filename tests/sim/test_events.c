@@ -96,7 +96,7 @@ static void elapsed_time_runs_backwards_too(void **state)
 		assert_true(back == (backwards_is("zero") ? 0 : -ms));
 }
 
-/* The clock's rate is blown up until float32 has no room for the digits. */
+/* The clock's rate is blown up until float32 has no space for the digits. */
 static void elapsed_time_is_a_float(void **state)
 {
 	double ppm = 1e10;

@@ -107,7 +107,7 @@ static void a_destroyed_handle_is_none_for_ever(void **state)
 	(void)state;
 	OK(cuStreamDestroy_v2(dead_stream));
 	OK(cuEventDestroy_v2(dead));
-	/* More than would fit, so that its place is taken again. */
+	/* More than would fit, so that its slot is taken again. */
 	for (int i = 0; i < 5000; i++) {
 		CUevent e;
 

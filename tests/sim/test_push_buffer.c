@@ -45,7 +45,7 @@ static void *ask(void *arg)
 
 static void wait_until_full(void)
 {
-	/* the kernel takes the first place, and one is inside the driver with an event more than
+	/* the kernel takes the first entry, and one is inside the driver with an event more than
 	 * fits */
 	while (recorded < holds - 1)
 		sched_yield();
@@ -87,7 +87,7 @@ static void a_writer_that_finds_it_full_waits_and_all_others_too(void **state)
 	assert_null(simFirstMisuse());
 }
 
-static void what_is_done_takes_no_place(void **state)
+static void what_is_done_takes_no_entry(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 2 * holds; i++)
@@ -100,7 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_writer_that_finds_it_full_waits_and_all_others_too),
-		cmocka_unit_test(what_is_done_takes_no_place),
+		cmocka_unit_test(what_is_done_takes_no_entry),
 	};
 	const char *buffer = getenv("SIM_PUSH_BUFFER");
 

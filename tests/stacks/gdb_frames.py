@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run by gdb: the frames of all threads as gdb sees them, on a line that begins with GDB_FRAMES: {tid: [[pc, name], ...]}. Frames of inlined
-functions and of tail calls have no place on the stack: gdb knows them from debug information. A return to 0 ends a stack."""
+functions and of tail calls have no frame on the stack: gdb knows them from debug information. A return to 0 ends a stack."""
 
 import json
 

@@ -19,7 +19,7 @@ IN_CALL = [BARRIER, "train_step", "train_epoch"]
 
 
 def same_as_gdb(thread, rows, running=False):
-    """Each frame that gdb has, at the same place; gdb's callers are at the instruction behind the call. Of a running thread the innermost
+    """Each frame that gdb has, at the same address; gdb's callers are at the instruction behind the call. Of a running thread the innermost
     frame moves on in its function."""
     ours = stage.frames(thread)
     assert len(ours) >= len(rows) > 0, f"{len(ours)} frames, gdb has {len(rows)}: {stage.functions(thread)} {rows}"
@@ -46,7 +46,7 @@ def both(pid, running=False):
 def waiting(how, state="S"):
     """A job of stack_job that is where it stays."""
     job = stage.job(STACK_JOB, how)
-    return job, lambda pid: stage.until(lambda: stage.state(pid) == state and has_function(pid), f"{how}: in place")
+    return job, lambda pid: stage.until(lambda: stage.state(pid) == state and has_function(pid), f"{how}: ready")
 
 
 def has_function(pid):
@@ -82,7 +82,7 @@ def many_threads(_):
 def leaderless(_):
     """gdb does not attach where the first thread has ended."""
     with stage.job(STACK_JOB, "leaderless") as process:
-        stage.until(lambda: stage.state(process.pid) == "Z" and has_function(process.pid), "in place")
+        stage.until(lambda: stage.state(process.pid) == "Z" and has_function(process.pid), "ready")
         first, other = stage.stacks(process.pid)[0]["threads"]
         assert first["not_taken"] == "it has ended" and stage.has_in_order(stage.functions(other), [*IN_CALL, "worker"]), other
 
@@ -99,7 +99,7 @@ def python_job(folder, python, how, *more, preload=False):
     where = folder / "where"
     environment = {**os.environ, "LD_PRELOAD": str(LIBRARY)} if preload else None
     with stage.job(python, PYTHON_JOB, how, where, *more, env=environment) as process:
-        stage.until(where.exists, f"{python} {how}: in place")
+        stage.until(where.exists, f"{python} {how}: ready")
         stage.until(lambda: stage.state(process.pid) == "R", "running")
         seen, = stage.stacks(process.pid)
         main, other = seen["threads"]

@@ -39,7 +39,7 @@ struct clock_job {
 	double end_s;
 };
 
-/* Run it; what happens goes to `points`, which has room for its hosts. */
+/* Run it; what happens goes to `points`, which has space for its hosts. */
 void clock_job_run(struct clock_job *job, struct ct_clock_points *points);
 
 /* What the host's clock shows at a time of the job, ns. */

@@ -22,7 +22,7 @@ uint64_t fx_bits(int from, int to);
 /* A process with one segment of two blocks (ops 0..19) in directory `run`. */
 struct ct_process fx_put_process(int rank, const char *run);
 
-/* Name of a segment of it; `to` has room for 300 bytes. */
+/* Name of a segment of it; `to` has space for 300 bytes. */
 void fx_segment_path(char *to, const char *run, const struct ct_process *process, uint32_t number);
 
 #endif

@@ -20,7 +20,7 @@ struct script {
 		int n;
 	} comms[MOST_COMMS];
 	int n_comms;
-	char texts[MOST_TEXTS][64]; /* sites and calls; string id FIRST_TEXT + place */
+	char texts[MOST_TEXTS][64]; /* sites and calls; string id FIRST_TEXT + index */
 	int n_texts;
 	uint64_t last_ns;
 	char how[JOB_MAX_RANKS][16];
@@ -118,7 +118,7 @@ static void make_comm(struct script *s, const char *rest)
 		 (uint32_t)comm->n);
 }
 
-static int place_in(const struct comm *comm, int rank)
+static int index_in(const struct comm *comm, int rank)
 {
 	return __builtin_popcountll(comm->members & ((1ull << rank) - 1));
 }
@@ -175,7 +175,7 @@ static void call_host(struct script *s, const char *rest)
 			.tid = 1,
 			.call = text_id(s, name),
 			.nranks = (uint32_t)s->comms[c].n,
-			.rank = place_in(&s->comms[c], r),
+			.rank = index_in(&s->comms[c], r),
 			.comm = (uint32_t)c + 1,
 			.key = c ? 0xc0 + (uint64_t)c + 1 : JOB_COMM,
 		};

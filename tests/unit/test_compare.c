@@ -295,7 +295,7 @@ static void a_little_slower_is_not_slow(void **state)
 	end();
 }
 
-/* One rank has no room for the kernels of most operations of a communicator; the others show how
+/* One rank has no SMs for the kernels of most operations of a communicator; the others show how
  * fast it is. */
 static void most_operations_without_room_are_no_slow_link(void **state)
 {

@@ -38,7 +38,7 @@ static void a_moment_is_shown_with_what_is_around_it(void **state)
 	assert_true(range.to_ns - range.from_ns < 2000);
 }
 
-static void without_a_place_in_time_there_is_no_range(void **state)
+static void without_a_time_there_is_no_range(void **state)
 {
 	struct ct_report r = report();
 	const struct ct_finding never[] = {
@@ -160,7 +160,7 @@ int main(void)
 		cmocka_unit_test(
 			a_range_is_a_tenth_wider_than_its_finding_and_ends_with_what_is_drawn),
 		cmocka_unit_test(a_moment_is_shown_with_what_is_around_it),
-		cmocka_unit_test(without_a_place_in_time_there_is_no_range),
+		cmocka_unit_test(without_a_time_there_is_no_range),
 		cmocka_unit_test(
 			of_many_steps_the_one_is_shown_in_which_its_ranks_held_up_the_others),
 		cmocka_unit_test_setup_teardown(

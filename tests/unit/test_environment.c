@@ -257,7 +257,7 @@ static void settings_that_contradict_each_other_are_reported(void **state)
 		const char *all[3],
 			*last; /* what makes it appear, the last fact on one rank only */
 		const char *expected;
-		const char *harmless; /* in its place */
+		const char *harmless; /* instead of it */
 	} rows[] = {
 		{ { NCCL, "env.NCCL_NET=IB" },
 		  "env.NCCL_IB_DISABLE=1",
@@ -544,7 +544,7 @@ static void whatever_a_record_holds_is_survived(void **state)
 	srandom(seed);
 	for (int i = 0; i < 20000; i++) {
 		size_t len = (size_t)random() % (i % 100 ? 12 : 6000);
-		uint8_t *bytes = malloc(len ? len : 1); /* no room behind it */
+		uint8_t *bytes = malloc(len ? len : 1); /* no space behind it */
 
 		for (size_t b = 0; b < len; b++)
 			bytes[b] = (uint8_t) "ab.=\0\n\xc3\xa9"[random() % 8];

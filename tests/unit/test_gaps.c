@@ -378,7 +378,7 @@ static void stalls_stay_within_their_memory_and_are_forgotten_by_stretches(void 
 	ct_exposures_fini(&stalls);
 }
 
-/* Both keep the same stretches of the run, whichever runs out of room first. */
+/* Both keep the same stretches of the run, whichever runs out of space first. */
 static void stalls_and_operations_are_kept_of_the_same_stretches(void **state)
 {
 	static const uint32_t most[][2] = { { 300, 3000 }, { 3000, 300 } };

@@ -78,7 +78,8 @@ static void shuffle(uint32_t *order, uint32_t n)
 	}
 }
 
-/* Ranks get other numbers and places, communicators other places; ops of a rank keep their order. */
+/* Ranks get other numbers and indices, communicators other indices; ops of a rank keep their order.
+ */
 static struct ct_hang_case *permuted(const struct ct_hang_case *c, uint32_t *rank_to,
 				     struct ct_arena *a)
 {

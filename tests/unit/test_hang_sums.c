@@ -111,7 +111,7 @@ static void the_first_of_several_differences_counts(void **state)
 
 /* The same operations, two of them the other way round, in one block: a sum of what was called
  * alone would not show it. */
-static void two_that_change_places_show(void **state)
+static void two_that_change_their_order_show(void **state)
 {
 	struct ct_order_blocks one = { 0 }, other = { 0 };
 	struct ct_hang_order order;
@@ -278,7 +278,7 @@ int main(void)
 		cmocka_unit_test(members_that_call_the_same_are_equal_in_whatever_order_it_is_read),
 		cmocka_unit_test(one_other_operation_is_in_the_stretch_that_is_reported),
 		cmocka_unit_test(the_first_of_several_differences_counts),
-		cmocka_unit_test(two_that_change_places_show),
+		cmocka_unit_test(two_that_change_their_order_show),
 		cmocka_unit_test(a_rank_that_left_off_is_no_difference),
 		cmocka_unit_test(what_only_some_called_is_compared_among_these),
 		cmocka_unit_test(a_lost_record_is_no_difference),

@@ -127,7 +127,7 @@ static void every_rank_is_reported_where_it_was(void **state)
 	ct_report_free(report);
 }
 
-static void another_call_in_the_place_of_one_is_a_mismatch(void **state)
+static void another_call_instead_of_one_is_a_mismatch(void **state)
 {
 	struct ct_report *report;
 	uint64_t at = begin(4);
@@ -156,8 +156,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_rank_is_reported_where_it_was, fx_setup,
 						fx_teardown),
-		cmocka_unit_test_setup_teardown(another_call_in_the_place_of_one_is_a_mismatch,
-						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(another_call_instead_of_one_is_a_mismatch, fx_setup,
+						fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

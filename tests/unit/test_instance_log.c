@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stays on the log: everything while there is room, then whole stretches, the same for all
+/* What stays on the log: everything while there is space, then whole stretches, the same for all
  * members. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -71,7 +71,7 @@ static const struct order_case cases[] = {
 	  FOUR OF("0,2,3", 10, 500)
 		  OF("1", 10, 100) "0-3 w 11-40 AllReduce 100 float32 sum - step\n",
 	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=count theirs=100 others=500 op_count=1" },
-	{ "nor_where_all_that_follows_is_of_one_place",
+	{ "nor_where_all_that_follows_is_of_one_site",
 	  FOUR
 	  "0,2,3 w 10 AllReduce 500 float32 sum - log\n1 w 10 AllReduce 100 float32 sum - step\n"
 	  "0-3 w 11-40 AllReduce 100 float32 sum - step\n",

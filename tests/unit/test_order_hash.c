@@ -57,7 +57,7 @@ static void order_of_reading_does_not_matter(void **state)
 		for (uint32_t m = 0; m < 4; m++)
 			add(m, base + i, call_at(i));
 	a = sums();
-	/* one member after the other, each from another place on, some of them backwards */
+	/* one member after the other, each from another index on, some of them backwards */
 	for (uint32_t m = 0; m < 4; m++)
 		for (uint64_t i = 0; i < n; i++) {
 			uint64_t at = m & 1 ? n - 1 - i : (i + 777 * m) % n;

@@ -168,14 +168,14 @@ static void a_rank_that_left_one_out_is_named_or_no_one(void **state)
 	}
 	/* of those with more than two ranks */
 	assert_true(named >= SKIPS / 2);
-	/* an operation like the one before it from a place that is not known to be another may have
-	 * been either */
+	/* an operation like the one before it from a call site that is not known to be another may
+	 * have been either */
 	assert_true(exact >= named - SKIPS / 8);
 	print_message("named as skipped: %u of %u, the very number in %u\n", named, SKIPS, exact);
 }
 
-/* Equal operations from more places than a process's latest ones. */
-static void many_places_are_distinguished(void **state)
+/* Equal operations from more call sites than a process's latest ones. */
+static void many_sites_are_distinguished(void **state)
 {
 	struct program p = { 0 };
 	struct ct_report *report;
@@ -186,10 +186,10 @@ static void many_places_are_distinguished(void **state)
 	assert_non_null(p.to);
 	fprintf(p.to, "ranks 4\n");
 	for (int s = 0; s < 200; s++) {
-		fprintf(p.to, "0,1,3 w %d AllReduce 100 float32 sum - place%d %s\n", s, s,
+		fprintf(p.to, "0,1,3 w %d AllReduce 100 float32 sum - site%d %s\n", s, s,
 			s == 199 ? "in" : "");
 		if (s != 195)
-			fprintf(p.to, "2 w %d AllReduce 100 float32 sum - place%d\n", s - (s > 195),
+			fprintf(p.to, "2 w %d AllReduce 100 float32 sum - site%d\n", s - (s > 195),
 				s);
 	}
 	fprintf(p.to, "end 0,1,3 killed\n");
@@ -199,7 +199,7 @@ static void many_places_are_distinguished(void **state)
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 2);
 	assert_non_null(strstr(job_pairs(f), " seq=195 "));
-	assert_non_null(strstr(job_pairs(f), "site_theirs=place196 site_others=place195"));
+	assert_non_null(strstr(job_pairs(f), "site_theirs=site196 site_others=site195"));
 	free(p.text);
 	ct_report_free(report);
 }
@@ -245,7 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_is_said_of_healthy_jobs, fx_setup,
 						fx_teardown),
-		cmocka_unit_test_setup_teardown(many_places_are_distinguished, fx_setup,
+		cmocka_unit_test_setup_teardown(many_sites_are_distinguished, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(the_hash_distinguishes_programs, fx_setup,
 						fx_teardown),

@@ -410,7 +410,7 @@ static void a_partial_write_is_cut_off_again(void **state)
 	fx_open(&w, &p, "");
 	fx_next_segment(&w);
 	fx_ops(&w, 1, 0, 0, 10);
-	/* /dev/full takes nothing; the file in its place stays what it was */
+	/* /dev/full takes nothing; the file at its path stays what it was */
 	full = open("/dev/full", O_WRONLY);
 	assert_true(full >= 0);
 	{

@@ -13,12 +13,12 @@
 #include "analyzer/load/stacks.h"
 #include "trace/ring_stacks.h"
 
-#define PLACE 4096u
+#define BUFFER 4096u
 
-/* A ring that has nothing but places for stacks. */
+/* A ring that has nothing but buffers for stacks. */
 struct small_ring {
 	struct ct_ring_header header;
-	uint8_t places[2 * PLACE] __attribute__((aligned(8)));
+	uint8_t buffers[2 * BUFFER] __attribute__((aligned(8)));
 	struct ct_ring ring;
 };
 
@@ -26,9 +26,9 @@ static struct ct_ring *make_ring(struct small_ring *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->ring.header = &r->header;
-	r->ring.stacks = (char *)r->places;
+	r->ring.stacks = (char *)r->buffers;
 	atomic_store(&r->header.stacks,
-		     (uint64_t)PLACE << 32 | offsetof(struct small_ring, places));
+		     (uint64_t)BUFFER << 32 | offsetof(struct small_ring, buffers));
 	return &r->ring;
 }
 
@@ -43,9 +43,9 @@ static void put(struct ct_ring *ring, const char *text, int again)
 static void assert_ring(const struct ct_ring *ring, const char *expected)
 {
 	struct ct_block block = { 0 };
-	char text[PLACE] = "";
+	char text[BUFFER] = "";
 
-	assert_int_equal(ct_ring_stacks_read(ring, PLACE, &block), CT_OK);
+	assert_int_equal(ct_ring_stacks_read(ring, BUFFER, &block), CT_OK);
 	for (uint32_t i = 0; i < block.n_rares; i++) {
 		assert_int_equal(block.rares[i].kind, CT_KIND_STACK);
 		strncat(text, (const char *)block.bytes + block.rares[i].at, block.rares[i].len);
@@ -75,13 +75,13 @@ static void ring_keeps_the_last_two_looks(void **state)
 static void ring_leaves_out_what_finds_no_room(void **state)
 {
 	static struct small_ring r;
-	static uint8_t records[2 * PLACE];
-	const uint32_t len[] = { 3, PLACE, 5 };
+	static uint8_t records[2 * BUFFER];
+	const uint32_t len[] = { 3, BUFFER, 5 };
 	struct ct_ring *ring = make_ring(&r);
 
 	(void)state;
 	memcpy(records, "one", 3);
-	memcpy(records + 3 + PLACE, "three", 5);
+	memcpy(records + 3 + BUFFER, "three", 5);
 	ct_ring_stacks_put(ring, records, len, 3, 0);
 	assert_ring(ring, "one|three|");
 }
@@ -90,7 +90,7 @@ static void writer_that_died_in_it_leaves_the_other_look(void **state)
 {
 	static struct small_ring r;
 	struct ct_ring *ring = make_ring(&r);
-	struct ct_ring_stacks *second = (struct ct_ring_stacks *)(void *)(r.places + PLACE);
+	struct ct_ring_stacks *second = (struct ct_ring_stacks *)(void *)(r.buffers + BUFFER);
 
 	(void)state;
 	put(ring, "first", 0);
@@ -103,7 +103,7 @@ static void damaged_ring_is_read_within_its_bounds(void **state)
 {
 	static struct small_ring r;
 	struct ct_ring *ring = make_ring(&r);
-	struct ct_ring_stacks *first = (struct ct_ring_stacks *)(void *)r.places;
+	struct ct_ring_stacks *first = (struct ct_ring_stacks *)(void *)r.buffers;
 	uint64_t len;
 
 	(void)state;

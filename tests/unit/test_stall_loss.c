@@ -27,7 +27,7 @@ static void expect_loss(void **state, const struct gpu_job *job, enum ct_finding
 	uint64_t with_ns, without_ns;
 	struct ct_report *report;
 	const struct ct_finding *f;
-	double n, places, off;
+	double n, expected, off;
 
 	healthy.fault = NULL;
 	ct_report_free(gpu_job_report(&healthy, &without_ns));
@@ -41,10 +41,10 @@ static void expect_loss(void **state, const struct gpu_job *job, enum ct_finding
 	if (fabs(off) > (double)f->time_lost_err_ns || 6 * f->time_lost_err_ns > f->time_lost_ns)
 		fail_msg("%s, %s: off by %.0f, error %.0f", job->workload, job->fault, off,
 			 (double)f->time_lost_err_ns);
-	/* as many as there are places from the first to the last */
+	/* as many as there are multiples from the first to the last */
 	n = value_of(f, "stalls");
-	places = (double)(f->step_last - f->step_first) / value_of(f, "every") + 1;
-	assert_float_equal(n, places, 0.5);
+	expected = (double)(f->step_last - f->step_first) / value_of(f, "every") + 1;
+	assert_float_equal(n, expected, 0.5);
 	assert_int_equal(f->severity, CT_SEVERITY_CRITICAL);
 	assert_true((strstr(f->advice, "GPU") != NULL) == !host_late);
 	ct_report_free(report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When ranks waited: each moment once, whatever the order; where there is no room for all, their
+/* When ranks waited: each moment once, whatever the order; where there is no space for all, their
  * sums are kept. And how call sites are read. */
 #include <setjmp.h>
 #include <stdarg.h>

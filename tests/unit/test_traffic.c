@@ -125,7 +125,7 @@ static void it_is_not_known_where_a_part_is_not(void **state)
 	assert_non_null(report->traffic.why);
 	ct_report_free(report);
 
-	/* more pairs than there was room for */
+	/* more pairs than there was space for */
 	job = open_job(0);
 	tell(job, 0, 1, 0, 5, 100);
 	tell(job, 1, 0, 1, 5, 100);

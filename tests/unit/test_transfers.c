@@ -275,7 +275,7 @@ static uint64_t way(uint32_t a, uint32_t b)
 }
 
 /* Alike are those at the same distances on their hosts. */
-static void alike_are_those_with_the_same_places(void **state)
+static void alike_are_those_with_the_same_indices(void **state)
 {
 	(void)state;
 	assert_true(shape(0, 1) && shape(0, 1) == shape(2, 3));
@@ -321,7 +321,7 @@ int main(void)
 		cmocka_unit_test(waiting_for_a_third_is_no_transfer),
 		cmocka_unit_test(a_third_on_another_host_needs_related_clocks),
 		cmocka_unit_test(with_one_partner_no_clock_is_needed),
-		cmocka_unit_test(alike_are_those_with_the_same_places),
+		cmocka_unit_test(alike_are_those_with_the_same_indices),
 		cmocka_unit_test(an_unknown_rank_is_like_no_one),
 	};
 

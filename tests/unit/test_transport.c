@@ -186,7 +186,7 @@ static void more_than_the_link_can_carry_is_not_believed(void **state)
 	ct_report_free(r);
 }
 
-static void data_that_is_counted_in_two_places_counts_once(void **state)
+static void data_that_two_counters_have_counts_once(void **state)
 {
 	const struct ct_report_transport *t;
 	struct ct_report *r;
@@ -379,7 +379,7 @@ int main(void)
 		TEST(what_is_at_its_largest_value_is_not_known_to_stall),
 		TEST(a_port_that_vanishes_leaves_its_time_unknown),
 		TEST(more_than_the_link_can_carry_is_not_believed),
-		TEST(data_that_is_counted_in_two_places_counts_once),
+		TEST(data_that_two_counters_have_counts_once),
 		TEST(a_whole_sample_that_comes_again_changes_nothing_and_a_lost_one_costs_what_leans_on_it),
 		TEST(of_the_processes_of_a_host_that_report_one_counts),
 		TEST(long_runs_have_no_more_rates_than_short_ones),

@@ -118,11 +118,11 @@ static int is_same(const struct life *a, const struct life *b)
 	return a->n == b->n && memcmp(a->at, b->at, a->n * sizeof(*a->at)) == 0;
 }
 
-/* Whether b is a with the action at `place` put in. */
-static int is_with(const struct life *a, const struct life *b, size_t place)
+/* Whether b is a with the action at `index` put in. */
+static int is_with(const struct life *a, const struct life *b, size_t index)
 {
-	return b->n == a->n + 1 && memcmp(a->at, b->at, place * sizeof(*a->at)) == 0 &&
-	       memcmp(a->at + place, b->at + place + 1, (a->n - place) * sizeof(*a->at)) == 0;
+	return b->n == a->n + 1 && memcmp(a->at, b->at, index * sizeof(*a->at)) == 0 &&
+	       memcmp(a->at + index, b->at + index + 1, (a->n - index) * sizeof(*a->at)) == 0;
 }
 
 static void other_ranks_see_nothing_of_a_ranks_fault(void **state)

@@ -95,8 +95,8 @@ def plot(name, view):
         middle = p + (r - p) * (scale(b) - scale(a)) / max(scale(c) - scale(a), 1e-9)
         check(abs(middle - q) < 3 or a == c, name, "heights are no scale of the values", middle, q)
     for axis in ("x", "y"):
-        places = [at for at, _ in view[axis]["ticks"]]
-        check(places == sorted(places) and all(0 <= at <= PARTS for at in places), name, axis, places)
+        positions = [at for at, _ in view[axis]["ticks"]]
+        check(positions == sorted(positions) and all(0 <= at <= PARTS for at in positions), name, axis, positions)
     return len(values)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# doctor.bash — sourced by the doctor's cases. Places differ from machine to machine, so they become words.
+# doctor.bash — sourced by the doctor's cases. Paths differ from machine to machine, so they become words.
 
 # ask IDS [NAME=VALUE...] [ARGUMENT...]: what the doctor says of these checks (a pattern), and how it ended.
 ask() {

@@ -143,7 +143,7 @@ def luminance(colour):
 
 
 def read_png(data):
-    """Width, height, and the colour of a pixel by its place, as Cairo reads the file."""
+    """Width, height, and the colour of a pixel by its position, as Cairo reads the file."""
     check(data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG")
     cairo = ctypes.CDLL("libcairo.so.2")
     for name in ("cairo_image_surface_create_from_png", "cairo_image_surface_get_data"):

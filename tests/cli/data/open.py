@@ -150,7 +150,7 @@ def look_at_bad_clients():
         check("malformed: 400", answer.startswith(b"HTTP/1.1 400 "), raw, answer)
     check("a head that is too long: 431", send(b"GET / HTTP/1.1\r\nX: " + 8192 * b"x").startswith(b"HTTP/1.1 431 "))
 
-    # More than there are places for: some begin to ask and never end, some ask and never read.
+    # More than there are slots for: some begin to ask and never end, some ask and never read.
     slow = [connect() for _ in range(40)]
     for i, s in enumerate(slow):
         s.sendall(b"GET /run.pftrace HTTP/1.1\r\n" + (own + b"\r\n" if i % 2 else b"Host: "))
