@@ -170,7 +170,7 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		uint32_t from = levels[k - 1].first, behind;
 		struct rise r;
 
-		/* steps of 0 ns are no measurement that others could be compared with */
+		/* steps of 0 ns are not a measurement that others could be compared with */
 		if (levels[k - 1].median_ns <= 0 ||
 		    levels[k].median_ns <= (1 + CT_HARDLY_ANY) * levels[k - 1].median_ns) {
 			k++;

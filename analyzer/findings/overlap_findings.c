@@ -180,7 +180,7 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 	const char *of = list->step_time.has_steps ? "step" : "run";
 	struct ct_finding *f;
 
-	/* waits for other ranks are no share of communication; NAN: their amount is unknown */
+	/* waits for other ranks are not a share of communication; NAN: their amount is unknown */
 	if (is_by_host(s) || !(e->median_pct - e->wait_pct - e->err_pct > CT_EXPOSED_PCT) ||
 	    is_explained(list, e->median_pct - e->wait_pct))
 		return;

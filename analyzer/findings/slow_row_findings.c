@@ -188,7 +188,7 @@ static enum ct_confidence by_error(double gain, double err)
 /* How the loss of a row compares with how long its ranks waited for CPU cores. */
 struct cores {
 	int are_short;	       /* a core short, or they waited as long as it */
-	int are_short_for_all; /* and others do, too: who gets least may be chance */
+	int are_short_for_all; /* and others do, too: which gets least may be chance */
 	int explain_it;	       /* they waited longer than the others by most of it */
 };
 

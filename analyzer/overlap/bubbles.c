@@ -304,7 +304,7 @@ static int open_pipes(struct bubble_work *r, const uint8_t *is_pipeline, uint32_
 	return st;
 }
 
-static void place_stages(struct bubble_work *r, uint32_t n_comms, struct ct_bubbles *out)
+static void number_stages(struct bubble_work *r, uint32_t n_comms, struct ct_bubbles *out)
 {
 	for (uint32_t c = 0; c < n_comms; c++) {
 		struct pipeline_bubbles *p = &r->pipes[c];
@@ -338,7 +338,7 @@ static int find(struct bubble_work *r, const uint8_t *waits_known, const uint8_t
 	measure_largest(r);
 	for (uint32_t k = 0; k < r->log->n_instances; k++)
 		count(r, k);
-	place_stages(r, n_comms, out);
+	number_stages(r, n_comms, out);
 	for (uint32_t s = 0; s < r->log->n_slots && st == CT_OK; s++)
 		st = add_slot(r, s, waits_known[s]);
 	for (uint32_t i = 0; i < out->n; i++)

@@ -17,7 +17,7 @@
 
 struct ct_bubble {
 	const struct ct_comm *comm;
-	uint32_t stage, stages; /* place in the communicator, its size */
+	uint32_t stage, stages; /* index in the communicator, its size */
 	uint32_t slot;
 	double per_step;    /* messages from a stage to the next; NAN: not the same everywhere */
 	double ideal_ratio; /* NAN: unknown */

@@ -26,8 +26,8 @@ static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
 	       2 * !c->waiter->is_host + !c->waiter->launches;
 }
 
-/* Many may wait for one launch: streams of communication for each other, the host in the end. Who
- * is left out then is who says least. */
+/* Many may wait for one launch: streams of communication for each other, the host in the end. The
+ * one that is left out then is the one that says least. */
 static int keep(struct ct_ov_process *p, struct ct_ov_launch *launch,
 		const struct ct_charged *fresh)
 {
@@ -71,7 +71,7 @@ static int charge_one(struct ct_ov_process *p, struct ct_ov_launch *launch, stru
 	uint64_t end = w->is_host ? ct_min(launch->end_ns, rec->issued_ns) : launch->end_ns;
 	struct ct_charged c = { .waiter = w, .via = rec->via };
 
-	/* With all streams at once: who was last is not known. */
+	/* With all streams at once: which was last is not known. */
 	if (rec->flags & CT_WAIT_DEVICE && begin < end) {
 		launch->is_unclear = 1;
 		return CT_OK;

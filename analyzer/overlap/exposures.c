@@ -80,8 +80,8 @@ int ct_exposures_close(struct ct_exposures *s, uint32_t n_slots)
 		free(by_slot);
 		return CT_NOMEM;
 	}
-	/* Counted two places on, so that filling moves each slot's first to where the next one's
-	 * belongs. */
+	/* Counted two entries ahead, so that filling moves each slot's first to where the next
+	 * one's belongs. */
 	next = s->slot_first + 1;
 	for (uint32_t i = 0; i < s->n; i++)
 		next[s->all[i].slot + 1]++;

@@ -30,7 +30,7 @@ struct gap_walk {
 	const struct ct_instance_log *log;
 	const uint32_t *step_of;
 	struct ct_stream_gaps *out;
-	struct ct_table classes; /* place in out->classes + 1 */
+	struct ct_table classes; /* index in out->classes + 1 */
 	struct before any;	 /* of all streams, the latest to end */
 	struct before before[MOST_STREAMS];
 	uint32_t n;

@@ -127,8 +127,8 @@ static void put_on_stream(struct ct_ov_stream *s, struct ct_ov_launch *launch)
 	}
 }
 
-/* Its places in the sums. */
-static int place_launch(struct ct_ov_sums *sums, const struct ct_ov_read *read,
+/* Its indices in the sums. */
+static int index_launch(struct ct_ov_sums *sums, const struct ct_ov_read *read,
 			struct ct_ov_launch *launch)
 {
 	const struct ct_overlap_class like = {
@@ -157,7 +157,7 @@ int ct_ov_launch_add(struct ct_ov_process *p, const struct ct_ov_read *read,
 		return CT_OK;
 	launch = ct_pool_take(&p->pool, sizeof(*launch));
 	s = get_stream(p, read->stream);
-	if (!launch || !s || place_launch(&p->sums, read, launch) != CT_OK ||
+	if (!launch || !s || index_launch(&p->sums, read, launch) != CT_OK ||
 	    ct_chains_put(&p->by_id, read->id, &launch->by_id) != CT_OK) {
 		ct_pool_give(&p->pool, launch);
 		return CT_NOMEM;
@@ -220,7 +220,7 @@ static void set_waiter(struct ct_ov_process *p, struct ct_waiter *w, const struc
 	w->launches = launches;
 }
 
-/* For one more wait. They move to the front where half of the room before them is free. */
+/* For one more wait. They move to the front where half of the space before them is free. */
 static int make_room(struct ct_waiter *w)
 {
 	if (w->first + w->n < w->cap)

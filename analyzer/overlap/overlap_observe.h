@@ -9,7 +9,7 @@
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/stream/stream.h"
 
-/* Each moment that a rank waited for communication, also those that `exposures` has no room for.
+/* Each moment that a rank waited for communication, also those that `exposures` has no space for.
  * Nonzero stops. */
 typedef int (*ct_exposure_fn)(void *arg, const struct ct_stream *stream,
 			      const struct ct_exposure *exposure);

@@ -15,7 +15,7 @@
 #define CT_OVERLAP_LAUNCHES 8192u
 #define CT_OVERLAP_WAITS 8192u
 
-/* Who waited for a launch, and the time that is charged to it for that: empty if it had ended
+/* What waited for a launch, and the time that is charged to it for that: empty if it had ended
  * before. */
 struct ct_charged {
 	struct ct_charged *next; /* of the launch, as they came */
@@ -44,7 +44,7 @@ struct ct_ov_launch {
 	uint32_t start_err_ns, end_err_ns;
 	uint32_t stream, device;
 	uint32_t row,
-		class; /* places in the sums; class UINT32_MAX: it was not alone in its launch */
+		class; /* indices in the sums; class UINT32_MAX: it was not alone in its launch */
 	uint8_t is_from_nccl;
 	uint8_t is_unclear;		     /* something waited for it, for an unknown time */
 	uint16_t n_charged;		     /* at most CT_CHARGED */
@@ -95,13 +95,13 @@ struct ct_ov_stream {
 struct ct_ov_sums {
 	struct ct_overlap_row *rows;
 	uint32_t n_rows, cap_rows;
-	struct ct_table row_at;	 /* by slot, communicator, and whether the host times: place + 1 */
+	struct ct_table row_at;	 /* by slot, communicator, and whether the host times: index + 1 */
 	struct ct_table of_slot; /* a slot's newest row */
 	struct ct_overlap_class *classes;
 	uint32_t n_classes, cap_classes;
 	struct ct_table class_at;
-	size_t recent[CT_OV_RECENT]; /* places + 1 in `classes` by operation and size: communicators
-					take turns with few of them */
+	size_t recent[CT_OV_RECENT]; /* indices + 1 in `classes` by operation and size:
+					communicators take turns with few of them */
 };
 
 struct ct_ov_process {

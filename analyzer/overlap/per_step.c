@@ -13,7 +13,7 @@
 
 /* size: operations of one launch that are looked through for the longest wait. */
 #define MOST_TOGETHER 1024u
-/* size: places to either side that are looked at before all are searched. */
+/* size: indices to either side that are looked at before all are searched. */
 #define MOST_NEAR 16u
 
 /* One rank in one step. */
@@ -32,7 +32,7 @@ struct per_step_work {
 	const struct ct_cuts *cuts;
 	struct cell *cells;
 	uint32_t near;	    /* step of the latest look-up */
-	uint32_t near_part; /* likewise, a place in the log's order */
+	uint32_t near_part; /* likewise, an index in the log's order */
 };
 
 /* Add what of [begin, end) lies in each step to the field at `offset` of its cell. Returns what

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* settle.c — who computes, and what of a launch was exposed. */
+/* settle.c — which ranks compute, and what of a launch was exposed. */
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
@@ -8,7 +8,7 @@
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
 
-/* ---- who computes ---- */
+/* ---- which ranks compute ---- */
 
 /* The only one of the device that `fits`, NULL if none or several. */
 static const struct ct_waiter *only(const struct ct_ov_process *p, uint32_t device,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deep_link.h — the address at which ui.perfetto.dev opens a timeline that this machine serves, at
- * a place in it.
+ * a time in it.
  *
  * What such an address may say is in Perfetto's documentation, "Deep linking to the Perfetto UI"
  * and "Commands Automation Reference" (commands that are promised to stay). Not there but in its

@@ -84,7 +84,8 @@ static unsigned within(size_t value, unsigned low, unsigned high)
 	return value < low ? low : value > high ? high : (unsigned)value;
 }
 
-/* Squares if rows and columns show the same; columns wide enough for their names if there is room. */
+/* Squares if rows and columns show the same; columns wide enough for their names if there is space.
+ */
 static void size_cells(const struct ct_heatmap *p, struct ct_heatmap_layout *l)
 {
 	unsigned room = longest(&p->columns) * CT_SVG_CHAR + CT_SVG_CHAR;
@@ -115,7 +116,7 @@ static int name_rows(const struct ct_heatmap *p, struct ct_arena *memory,
 	return st;
 }
 
-/* Round values where the axis has them, each with room. */
+/* Round values where the axis has them, each with space. */
 static int tick_columns(const struct ct_ticks *ticks, struct ct_heatmap_layout *l)
 {
 	double free = -1e9;

@@ -10,8 +10,8 @@
 #define CT_SVG_CHAR 6u	 /* its width, a character's */
 #define CT_SVG_TITLE 15u /* size of the title, half as much again */
 
-/* The colours that are no scale: those of the report's page (html/chart_look.js) on a light ground,
- * which prints. */
+/* The colours that are not a scale: those of the report's page (html/chart_look.js) on a light
+ * ground, which prints. */
 #define CT_SVG_GROUND 0xffffffu
 #define CT_SVG_INK 0x1c2127u
 #define CT_SVG_SOFT 0x4f5862u

@@ -62,7 +62,7 @@ static void name_last_heartbeat(char *to, size_t cap, const struct ct_report *re
 		snprintf(to, cap, ", last heartbeat at %s", ct_prose_ns(last).s);
 }
 
-static void write_run(struct ct_text *text, const struct ct_report *report, const char *place)
+static void write_run(struct ct_text *text, const struct ct_report *report, const char *read_path)
 {
 	const struct ct_report_run *run = &report->run;
 	const char *state = !run->complete    ? "not complete"
@@ -95,10 +95,10 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 		     run->n_hosts == 1 ? "" : "s", ct_prose_ns(run->duration_ns).s, heartbeat,
 		     restart);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s",
-		     place	? place
+		     read_path	? read_path
 		     : run->dir ? run->dir
 				: "n/a");
-	if (place && run->dir)
+	if (read_path && run->dir)
 		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
 	write_failed(text, report);
@@ -352,7 +352,7 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 {
 	struct ct_text text = ct_text_to(out, style);
 
-	write_run(&text, report, style ? style->place : NULL);
+	write_run(&text, report, style ? style->read_path : NULL);
 	write_processes(&text, report);
 	write_comms(&text, report);
 	if (!report->is_outline)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto_append.h — protobuf fields written straight into a buffer: the hot path of a timeline,
  * an order of magnitude faster than building a message and packing it. The caller sees to it that
- * there is room.
+ * there is space.
  *
  * A length that is not known yet takes two bytes, which may be one more than it needs: every
  * protobuf reader takes a varint with leading zeros. So the content of a message must stay below 16

@@ -14,9 +14,9 @@ struct ct_text_style {
 	int color;		  /* 1: ANSI colours */
 	const char *const *paths; /* the run as the person typed it, for the next commands ... */
 	size_t n_paths;		  /* ... 0: run.dir */
-	const char *anchor; /* --step-anchor as the person typed it, for the next commands; NULL:
-			       none */
-	const char *place;  /* absolute path of what is read, if it is not run.dir; else NULL */
+	const char *anchor;    /* --step-anchor as the person typed it, for the next commands; NULL:
+				  none */
+	const char *read_path; /* absolute path of what is read, if it is not run.dir; else NULL */
 	int unwrapped; /* 1: lines are as long as they are, for files; 0: at most 100 columns */
 	int verbose;   /* 1: all that there is, not only a screen */
 	size_t top;    /* so many findings beside the verdict's, and rows of each table, at most; 0:

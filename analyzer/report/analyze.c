@@ -62,7 +62,7 @@ enum {
  * threads run them. The longest comes first. */
 enum { REPLAY, BLAME, LINKS, N_BESIDE };
 
-/* Each step and its state, so that there is one place to clean up. */
+/* Each step and its state, so that one function cleans up. */
 struct analysis {
 	const struct ct_analyze_options *options;
 	struct ct_tasks *tasks; /* NULL: no other thread */

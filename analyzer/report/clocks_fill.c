@@ -128,7 +128,7 @@ static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host
 	return a->conflicts > b->conflicts ? -1 : a->conflicts < b->conflicts;
 }
 
-/* Whose clock it is; more than one where that is unclear. Not who is part of most contradictions:
+/* Whose clock it is; more than one where that is unclear. Not the one in most contradictions:
  * where all are compared with the reference only, that is always the reference. */
 static void find_guilty(const struct ct_model *model, uint8_t *guilty)
 {

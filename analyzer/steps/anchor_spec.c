@@ -99,14 +99,14 @@ static int parse(const char *text, struct anchor_wanted *w, struct ct_anchor_spe
 		op_end = size - 1;
 		w->is_sized = parse_size(size, w);
 		if (!op || !is_op_name(op, (size_t)(op_end - op)))
-			return op && w->is_sized ? fails(fault, op, op_end, "is no operation")
-						 : fails(fault, size, end, "is no operation");
+			return op && w->is_sized ? fails(fault, op, op_end, "is not an operation")
+						 : fails(fault, size, end, "is not an operation");
 		if (!w->is_sized)
 			return fails(fault, size, end,
-				     "is no size: bytes, or as the report prints it (26.8MiB)");
+				     "is not a size: bytes, or as the report prints it (26.8MiB)");
 	}
 	if (op - 1 == text)
-		return fails(fault, text, op - 1, "is no communicator; * is any");
+		return fails(fault, text, op - 1, "is not a communicator; * is any");
 	snprintf(w->op, sizeof(w->op), "%.*s", (int)(op_end - op), op);
 	snprintf(w->comm, sizeof(w->comm), "%.*s", (int)(op - 1 - text), text);
 	return CT_OK;

@@ -43,7 +43,7 @@ static void strip(const char from[32], char to[32])
 		to[--n] = '\0';
 }
 
-/* CT_MARKER_LANES: no room. */
+/* CT_MARKER_LANES: no space. */
 static uint32_t lane_of(struct ct_markers *m, const struct ct_nvtx_rec *rec)
 {
 	enum ct_marker_kind kind = rec->how == CT_NVTX_STEP   ? CT_MARKER_STEP

@@ -167,7 +167,8 @@ static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
 	return CT_OK;
 }
 
-/* ---- who is in one pipeline, by communicators of role pp, of all stages or of two neighbours each
+/* ---- which ranks are in one pipeline, by communicators of role pp, of all stages or of two
+ * neighbours each
  * ---- */
 
 static void add_pipe(uint32_t *pipes, const struct ct_comm *comm)

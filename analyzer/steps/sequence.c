@@ -49,7 +49,7 @@ static uint64_t key_of(const struct ct_sequence_kind *kind)
 		      what);
 }
 
-/* A new symbol; places in the table are counted from 1. */
+/* A new symbol; indices in the table count from 1. */
 static int add_symbol(struct ct_sequence *s, const struct ct_sequence_kind *kind, uint64_t key)
 {
 	uint32_t cap = s->cap_symbols;
@@ -149,7 +149,7 @@ int ct_sequence_add(struct ct_sequence *s, const struct ct_call_seen *call)
 
 CT_SORT_BY(by_entry, struct ct_anchor_op, CT_UP(at_ns) ?: CT_UP(index))
 
-/* Where all are listed their numbers are their places; where some are not, they came about in
+/* Where all are listed their numbers are their indices; where some are not, they came about in
  * order. */
 void ct_sequence_close(struct ct_sequence *s)
 {

@@ -17,7 +17,7 @@
 #define MOST_TRIED 64u
 
 /* The occurrences of all symbols, symbol by symbol. */
-struct places {
+struct symbol_ops {
 	const struct ct_anchor_op *ops;
 	uint32_t n; /* that are listed */
 	const struct ct_anchor_symbol *symbols;
@@ -28,7 +28,7 @@ struct places {
 	uint64_t n_ops, bytes; /* in all */
 };
 
-static int sort_places(struct places *p)
+static int sort_occurrences(struct symbol_ops *p)
 {
 	const uint32_t n = p->n, n_symbols = p->n_symbols;
 	uint32_t *next;
@@ -38,8 +38,8 @@ static int sort_places(struct places *p)
 	p->first = calloc((size_t)n_symbols + 2, sizeof(*p->first));
 	if (!p->at || !p->scratch || !p->first)
 		return CT_NOMEM;
-	/* Counted two places on, so that filling moves each symbol's first to where the next one's
-	 * belongs. */
+	/* Counted two entries ahead, so that filling moves each symbol's first to where the next
+	 * one's belongs. */
 	next = p->first + 1;
 	for (uint32_t i = 0; i < n; i++)
 		next[p->ops[i].symbol + 1]++;
@@ -50,12 +50,12 @@ static int sort_places(struct places *p)
 	return CT_OK;
 }
 
-static uint32_t index_of(const struct places *p, uint32_t symbol, uint32_t k)
+static uint32_t index_of(const struct symbol_ops *p, uint32_t symbol, uint32_t k)
 {
 	return p->ops[p->at[p->first[symbol] + k]].index;
 }
 
-static uint32_t count_of(const struct places *p, uint32_t symbol)
+static uint32_t count_of(const struct symbol_ops *p, uint32_t symbol)
 {
 	return p->first[symbol + 1] - p->first[symbol];
 }
@@ -95,7 +95,7 @@ static double share_near(const uint32_t *values, uint32_t n, uint32_t m)
 }
 
 /* How regularly every `every`th occurrence comes. */
-static struct ct_anchor measure(const struct places *p, uint32_t symbol, uint32_t every)
+static struct ct_anchor measure(const struct symbol_ops *p, uint32_t symbol, uint32_t every)
 {
 	uint32_t occurrences = count_of(p, symbol), n = occurrences - every;
 	struct ct_anchor a = { .symbol = symbol, .every = every };
@@ -108,7 +108,7 @@ static struct ct_anchor measure(const struct places *p, uint32_t symbol, uint32_
 	return a;
 }
 
-static double mean_idle(const struct places *p, uint32_t symbol)
+static double mean_idle(const struct symbol_ops *p, uint32_t symbol)
 {
 	double sum = 0;
 	uint32_t n = count_of(p, symbol);
@@ -119,14 +119,15 @@ static double mean_idle(const struct places *p, uint32_t symbol)
 }
 
 /* Both within a tenth of the largest: which one? */
-static int is_better(const struct places *p, const struct ct_anchor *a, const struct ct_anchor *b)
+static int is_better(const struct symbol_ops *p, const struct ct_anchor *a,
+		     const struct ct_anchor *b)
 {
 	if (a->regularity != b->regularity)
 		return a->regularity > b->regularity;
 	return mean_idle(p, a->symbol) > mean_idle(p, b->symbol);
 }
 
-static int is_weighty(const struct places *p, uint32_t symbol, double share)
+static int is_weighty(const struct symbol_ops *p, uint32_t symbol, double share)
 {
 	const struct ct_anchor_symbol *s = &p->symbols[symbol];
 
@@ -136,7 +137,7 @@ static int is_weighty(const struct places *p, uint32_t symbol, double share)
 
 /* ---- an operation that comes once a step ---- */
 
-static int find_single(const struct places *p, struct ct_anchor *best)
+static int find_single(const struct symbol_ops *p, struct ct_anchor *best)
 {
 	struct ct_anchor *kept = calloc((size_t)p->n_symbols + 1, sizeof(*kept));
 	uint32_t n_kept = 0, largest = 0;
@@ -168,7 +169,7 @@ static int find_single(const struct places *p, struct ct_anchor *best)
 
 /* Share of the bytes beyond the anchor's own period, where an occurrence is followed by none for
  * too long. */
-static double outside(const struct places *p, const struct ct_anchor *a)
+static double outside(const struct symbol_ops *p, const struct ct_anchor *a)
 {
 	double sum = 0, out = 0;
 	uint32_t last = UINT32_MAX, next = 0, k = 0, occurrences = count_of(p, a->symbol);
@@ -194,7 +195,7 @@ static double outside(const struct places *p, const struct ct_anchor *a)
 /* ---- a step of several occurrences ---- */
 
 /* Every `every`th distance of a symbol: mean, and mean deviation from it as a share of it. */
-static double deviation(const struct places *p, uint32_t symbol, uint32_t every, double *mean)
+static double deviation(const struct symbol_ops *p, uint32_t symbol, uint32_t every, double *mean)
 {
 	uint32_t n = count_of(p, symbol) - every, from = 0;
 	double sum = 0, off = 0;
@@ -217,7 +218,7 @@ static double deviation(const struct places *p, uint32_t symbol, uint32_t every,
 /* The least number of occurrences, from `least` and below `most`, after which a symbol comes again
  * far more regularly than after one more or less: over many occurrences anything looks regular. 0
  * in a->every: there is none. */
-static void find_every(const struct places *p, uint32_t symbol, uint32_t least, uint32_t most,
+static void find_every(const struct symbol_ops *p, uint32_t symbol, uint32_t least, uint32_t most,
 		       struct ct_anchor *a)
 {
 	uint32_t occurrences = count_of(p, symbol), n = occurrences / CT_LEAST_OFTEN;
@@ -248,7 +249,7 @@ static void find_every(const struct places *p, uint32_t symbol, uint32_t least, 
 
 /* The step begins where the rank had been idle longest, on average: the first of those before the
  * longest distance. */
-static uint32_t phase_of(const struct places *p, const struct ct_anchor *a)
+static uint32_t phase_of(const struct symbol_ops *p, const struct ct_anchor *a)
 {
 	uint32_t n = count_of(p, a->symbol), best = 0;
 	double most = -1;
@@ -283,7 +284,7 @@ static double share_of_mode(uint64_t *values, uint32_t n)
 
 /* The share of its steps in which the same weighty operations occur equally often. Of a part of a
  * step, such as the layers of a pipeline between two messages, too few are alike: < 0: no memory. */
-static double alike(const struct places *p, const struct ct_anchor *a)
+static double alike(const struct symbol_ops *p, const struct ct_anchor *a)
 {
 	uint32_t seen = 0, steps = 0, first = phase_of(p, a);
 	uint64_t *sums = calloc(count_of(p, a->symbol) / a->every + 2u, sizeof(*sums));
@@ -316,7 +317,7 @@ static int is_shorter(const struct ct_anchor *a, const struct ct_anchor *b)
 /* `most_every` occurrences at most; of symbols with that share of the bytes. Of those whose steps
  * are alike the shortest; where there are none, as where sizes of messages vary, that of the fewest
  * occurrences. */
-static int find_compound(const struct places *p, uint32_t most_every, double share,
+static int find_compound(const struct symbol_ops *p, uint32_t most_every, double share,
 			 struct ct_anchor *best)
 {
 	struct ct_anchor whole = { 0 }, rough = { 0 }, a;
@@ -355,13 +356,13 @@ int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops
 		   const struct ct_anchor_symbol *symbols, uint32_t n_symbols,
 		   struct ct_anchor *anchor)
 {
-	struct places p = { .ops = listed,
-			    .n = n,
-			    .symbols = symbols,
-			    .n_symbols = n_symbols,
-			    .n_ops = n_ops ? n_ops : 1 };
+	struct symbol_ops p = { .ops = listed,
+				.n = n,
+				.symbols = symbols,
+				.n_symbols = n_symbols,
+				.n_ops = n_ops ? n_ops : 1 };
 	struct ct_anchor several;
-	int st = sort_places(&p), of_several = CT_NOTFOUND;
+	int st = sort_occurrences(&p), of_several = CT_NOTFOUND;
 
 	for (uint32_t s = 0; s < n_symbols; s++)
 		p.bytes += symbols[s].bytes;

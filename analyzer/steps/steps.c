@@ -40,9 +40,10 @@ static uint64_t median_time(const struct ct_steps *c)
 	return median;
 }
 
-/* Of the chosen symbols every `every`th occurrence, from `first` on: their places in the sequence. */
+/* Of the chosen symbols every `every`th occurrence, from `first` on: their indices in the sequence.
+ */
 static uint32_t pick(const struct ct_sequence *s, const uint8_t *chosen, uint32_t first,
-		     uint32_t every, uint32_t *places)
+		     uint32_t every, uint32_t *indices)
 {
 	uint32_t seen = 0, n = 0;
 
@@ -50,21 +51,21 @@ static uint32_t pick(const struct ct_sequence *s, const uint8_t *chosen, uint32_
 		if (!chosen[s->ops[i].symbol])
 			continue;
 		if (seen >= first && (seen - first) % every == 0)
-			places[n++] = i;
+			indices[n++] = i;
 		seen++;
 	}
 	return n;
 }
 
-/* Which step an operation of the sequence is in, by its place. */
-static uint32_t step_of_place(const uint32_t *places, uint32_t n, uint32_t place)
+/* Which step an operation of the sequence is in, by its index. */
+static uint32_t step_of_index(const uint32_t *indices, uint32_t n, uint32_t index)
 {
-	uint32_t from = CT_BISECT(i, 0, n, places[i] <= place);
+	uint32_t from = CT_BISECT(i, 0, n, indices[i] <= index);
 
 	return from ? from - 1 : CT_NO_STEP;
 }
 
-/* After how many steps a small operation comes again; 0: not regularly. `last` and `gaps` are room.
+/* After how many steps a small operation comes again; 0: not regularly. `last` and `gaps` are space.
  */
 static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_steps)
 {
@@ -82,7 +83,7 @@ static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_steps)
 	return median;
 }
 
-static void find_recurring(const struct ct_sequence *s, const uint32_t *places, uint32_t n,
+static void find_recurring(const struct ct_sequence *s, const uint32_t *indices, uint32_t n,
 			   uint32_t *gaps, struct ct_steps *c)
 {
 	uint64_t bytes = 0;
@@ -101,7 +102,7 @@ static void find_recurring(const struct ct_sequence *s, const uint32_t *places, 
 
 			if (s->ops[i].symbol != k)
 				continue;
-			step = step_of_place(places, n, i);
+			step = step_of_index(indices, n, i);
 			if (step == last || step == CT_NO_STEP)
 				continue;
 			if (last != CT_NO_STEP)
@@ -134,10 +135,10 @@ static struct ct_sequence_kind anchor_of(const struct ct_sequence *s, const uint
 static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t first, uint32_t every,
 	       struct ct_steps *c)
 {
-	uint32_t *places = calloc((size_t)s->n + 1, sizeof(*places));
+	uint32_t *indices = calloc((size_t)s->n + 1, sizeof(*indices));
 	uint32_t *gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
-	uint32_t n = places && gaps ? pick(s, chosen, first, every, places) : 0;
-	int st = places && gaps ? CT_NOTFOUND : CT_NOMEM;
+	uint32_t n = indices && gaps ? pick(s, chosen, first, every, indices) : 0;
+	int st = indices && gaps ? CT_NOTFOUND : CT_NOMEM;
 
 	if (n >= CT_LEAST_OFTEN) {
 		c->cut_ns = calloc(n, sizeof(*c->cut_ns));
@@ -147,20 +148,20 @@ static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t firs
 		c->n = n - 1;
 		c->by_ends = 1;
 		for (uint32_t k = 0; k < n; k++)
-			c->by_ends &= s->ops[places[k]].end_ns != 0;
+			c->by_ends &= s->ops[indices[k]].end_ns != 0;
 		for (uint32_t k = 0; k < n; k++)
-			c->cut_ns[k] = c->by_ends ? s->ops[places[k]].end_ns
-						  : s->ops[places[k]].at_ns;
+			c->cut_ns[k] = c->by_ends ? s->ops[indices[k]].end_ns
+						  : s->ops[indices[k]].at_ns;
 		qsort(c->cut_ns, n, sizeof(*c->cut_ns), ct_by_u64);
 		c->err_ns = c->by_ends ? 2 * s->err_ns : CT_UNKNOWN;
 		c->anchor = anchor_of(s, chosen);
 		c->slot = s->slot;
 		c->cut_short = s->cut_short;
-		find_recurring(s, places, n, gaps, c);
+		find_recurring(s, indices, n, gaps, c);
 		c->median_ns = median_time(c);
 		st = c->median_ns == UINT64_MAX ? CT_NOMEM : CT_OK;
 	}
-	free(places);
+	free(indices);
 	free(gaps);
 	return st;
 }
@@ -282,19 +283,20 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 
 /* ---- steps that the program shows ---- */
 
-/* Of the first operation at or after each cut, its place; of none, the end. */
-static void places_of_cuts(const struct ct_sequence *s, const struct ct_steps *c, uint32_t *places)
+/* Of the first operation at or after each cut, its index; of none, the end. */
+static void indices_of_cuts(const struct ct_sequence *s, const struct ct_steps *c,
+			    uint32_t *indices)
 {
 	uint32_t at = 0;
 
 	for (uint32_t k = 0; k <= c->n; k++) {
 		while (at < s->n && s->ops[at].at_ns < c->cut_ns[k])
 			at++;
-		places[k] = at;
+		indices[k] = at;
 	}
 }
 
-/* Whoever marks a few steps only, while a profiler looks on, does not show what the steps of the
+/* A program that marks a few steps only, while a profiler runs, does not show what the steps of the
  * run are. */
 static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t n)
 {
@@ -309,7 +311,7 @@ static int try_markers(const struct ct_model *model, const struct ct_step_log *s
 		       struct ct_steps *c)
 {
 	const struct ct_sequence *s = &step_log->sequence;
-	uint32_t *places, *gaps, n = 0;
+	uint32_t *indices, *gaps, n = 0;
 	uint64_t *cut_ns = NULL;
 	const char *name = NULL;
 	int st = ct_markers_cut(&step_log->markers, &cut_ns, &n, &name);
@@ -326,15 +328,15 @@ static int try_markers(const struct ct_model *model, const struct ct_step_log *s
 	c->slot = s->slot;
 	c->err_ns = 2 * model->run->processes[model->slots[s->slot].process].id.clock_res_ns;
 	c->cut_short = step_log->markers.cut_short || s->cut_short;
-	places = calloc((size_t)n + 1, sizeof(*places));
+	indices = calloc((size_t)n + 1, sizeof(*indices));
 	gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
-	if (places && gaps) {
-		places_of_cuts(s, c, places);
-		find_recurring(s, places, n, gaps, c);
+	if (indices && gaps) {
+		indices_of_cuts(s, c, indices);
+		find_recurring(s, indices, n, gaps, c);
 		c->median_ns = median_time(c);
 	}
-	st = places && gaps && c->median_ns != UINT64_MAX ? CT_OK : CT_NOMEM;
-	free(places);
+	st = indices && gaps && c->median_ns != UINT64_MAX ? CT_OK : CT_NOMEM;
+	free(indices);
 	free(gaps);
 	return st;
 }

@@ -102,7 +102,7 @@ static uint64_t waited_since(struct ct_rank_state *slot, const struct ct_calls *
 		ct_rank_set_records_waits(slot, j->backend);
 		return entered_ns;
 	}
-	/* Whoever records waits has none of this one: it was over when the program looked. */
+	/* A program that records waits has none of this one: it was over when the program looked. */
 	if (ct_rank_records_waits(slot, j->backend) || j->end_source == CT_SOURCE_POLL)
 		return m->end_ns;
 	ct_rank_set_hides_waits(slot, j->backend);

@@ -84,7 +84,7 @@ static int read_round(struct ct_follow *f, uint64_t until_ns, enum ct_follow_sta
 		if (more < 0)
 			return more;
 		if (more != 1) {
-			/* out of this round; who has ended, out of all */
+			/* out of this round; a process that has ended, out of all */
 			f->heap[0] = f->heap[--n];
 			f->heap[n] = first;
 			if (!more) {

@@ -25,7 +25,7 @@ void ct_calls_fini(struct ct_calls *calls)
 	*calls = (struct ct_calls){ 0 };
 }
 
-/* Room for one more at the end. Only `*lost_ns` is left of what had to go: its latest end. 0 or
+/* Space for one more at the end. Only `*lost_ns` is left of what had to go: its latest end. 0 or
  * CT_NOMEM. */
 static int make_room(struct ct_call_list *list, uint64_t *lost_ns)
 {

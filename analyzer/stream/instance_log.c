@@ -62,7 +62,7 @@ static uint64_t last_of(const struct ct_instance_log *log)
 	return last;
 }
 
-/* Room for `n` more within what may be kept? Forgets until there is, or (0) nothing is left to
+/* Space for `n` more within what may be kept? Forgets until there is, or (0) nothing is left to
  * forget. */
 static int make_room(struct ct_instance_log *log, uint32_t n)
 {
@@ -237,8 +237,8 @@ int ct_instance_log_close(struct ct_instance_log *log, uint32_t n_slots)
 	log->slot_first = calloc((size_t)n_slots + 2, sizeof(*log->slot_first));
 	if (!log->order || !log->slot_first)
 		return CT_NOMEM;
-	/* Counted two places on, so that filling moves each slot's first to where the next one's
-	 * belongs. */
+	/* Counted two entries ahead, so that filling moves each slot's first to where the next
+	 * one's belongs. */
 	next = log->slot_first + 1;
 	for (uint32_t p = 0; p < log->n_parts; p++)
 		next[log->parts[p].slot + 1]++;

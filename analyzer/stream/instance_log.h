@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* instance_log.h — complete instances with the times of all their members, kept in memory for
  * analyses over several instances (steps, replay, gaps, links). Bounded: everything is kept as long
- * as there is room, then whole stretches of the run (sample.h). An instance belongs to where its
+ * as there is space, then whole stretches of the run (sample.h). An instance belongs to where its
  * first member entered it.
  *
  * Of groups (docs/dev/algorithms/matching.md, "Groups"): collectives that share a launch are there
@@ -97,7 +97,7 @@ int ct_instance_log_add(struct ct_instance_log *log, const struct ct_instance *i
 			const struct ct_waits *waits, const uint32_t *host_of,
 			const uint64_t *shift);
 
-/* Takes in all that a stream reads, as much as has room for its slots; `log` is initialized, and
+/* Takes in all that a stream reads, as much as has space for its slots; `log` is initialized, and
  * closed at the end of the reading. */
 struct ct_observer;
 void ct_instance_log_observe(struct ct_instance_log *log, struct ct_observer *observer);

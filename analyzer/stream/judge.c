@@ -27,7 +27,7 @@ static void set_shifts(struct ct_stream *stream, const struct ct_instance *i)
 	}
 }
 
-/* A reading for someone who wants to see what was matched and nothing else. */
+/* A reading for callers that need what was matched and nothing else. */
 static int hand_on(struct ct_stream *stream, const struct ct_instance *i, int complete)
 {
 	const struct ct_member *usual;

@@ -73,7 +73,7 @@ int ct_judge_waits(struct ct_stream *stream, const struct ct_instance *i, uint64
 	return st;
 }
 
-/* Whose new waits are handed on. */
+/* The rank whose new waits are handed on. */
 struct waiter {
 	struct ct_stream *stream;
 	uint32_t slot;

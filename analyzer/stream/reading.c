@@ -11,7 +11,7 @@
 #define CT_STREAM_MIN_BYTES (64ull << 20)
 #define CT_STREAM_BLOCK_BYTES (CT_BLOCK_MAX_RECORDS * (uint64_t)sizeof(struct ct_member))
 
-/* Who leaves a communicator comes to no more of its operations. */
+/* A rank that leaves a communicator comes to no more of its operations. */
 static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *rec, unsigned traits)
 {
 	struct ct_stream *stream = reading->stream;
@@ -75,7 +75,7 @@ static int on_nvtx(void *arg, const struct ct_nvtx_rec *rec)
 
 /* ---- before the first block ---- */
 
-/* Room for the slots that processes name by themselves; others come to light while reading. */
+/* Space for the slots that processes name by themselves; others come to light while reading. */
 static int prepare_slots(struct ct_stream *stream)
 {
 	struct ct_model *model = &stream->model;

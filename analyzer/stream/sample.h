@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sample.h — the parts of a run that are kept if not all of it fits. All users with lists of single
- * items keep the same parts, at first everything. A user without room halves the sample: the time
+ * items keep the same parts, at first everything. A user without space halves the sample: the time
  * so far is cut into eight stretches, and every second of these and all later ones is dropped, then
  * three of four, and so on. The remainder is whole stretches of the run, the same on all ranks,
  * spread evenly. Times are ns since the run began. One thread. */

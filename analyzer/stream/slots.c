@@ -3,7 +3,7 @@
 
 #include "analyzer/stream/stream_private.h"
 
-/* Room for the slots that there are by now. */
+/* Space for the slots that there are by now. */
 static int grow_slots(struct ct_stream *stream)
 {
 	struct ct_model *model = &stream->model;
@@ -54,7 +54,7 @@ int ct_stream_slot(struct ct_reading *reading, const struct ct_load_comm *comm, 
 	return CT_OK;
 }
 
-/* The communicator of the whole job: the largest, if every rank seen has room in it. */
+/* The communicator of the whole job: the largest, if every rank seen has space in it. */
 static const struct ct_comm *find_world(const struct ct_stream *stream)
 {
 	const struct ct_comm *world = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of the operations that had not ended: which of them are no ordinary part of a run that goes on? */
+/* Of the operations that had not ended: which of them are not an ordinary part of a run that
+ * continues? */
 #include "analyzer/base/limits.h"
 #include "analyzer/stream/stream_private.h"
 

@@ -22,12 +22,12 @@ function painted(grid, width, height, gap = 1) {
 	return pixels;
 }
 
-test('levels become places: nothing, not known, and colors in their order', () => {
-	assert.deepEqual([...cells.places(Buffer.from([0, 251, 252, 253]).toString('base64'))], [cells.FIRST, cells.FIRST + 251, cells.UNKNOWN, cells.NOTHING]);
+test('levels become shades: nothing, not known, and colors in their order', () => {
+	assert.deepEqual([...cells.shades(Buffer.from([0, 251, 252, 253]).toString('base64'))], [cells.FIRST, cells.FIRST + 251, cells.UNKNOWN, cells.NOTHING]);
 });
 
 test('a cell of its own pixels has its color, nothing and not known have theirs', () => {
-	const grid = { rows: 2, columns: 2, place: Uint8Array.from([cells.FIRST + 7, cells.NOTHING, cells.UNKNOWN, cells.FIRST]), on: null };
+	const grid = { rows: 2, columns: 2, shade: Uint8Array.from([cells.FIRST + 7, cells.NOTHING, cells.UNKNOWN, cells.FIRST]), on: null };
 	const pixels = painted(grid, 40, 40), at = (x, y) => pixels[y * 40 + x];
 
 	assert.equal(at(5, 5), ink(TABLE[7]));
@@ -41,10 +41,10 @@ test('a cell of its own pixels has its color, nothing and not known have theirs'
 test('the only strong cell of a thousand columns is seen and found at any width', () => {
 	for (const width of [1, 7, 64, 333, 999, 1000, 1001, 2500]) {
 		for (const strong of [0, 1, 499, 998, 999]) {
-			const place = new Uint8Array(1000).fill(cells.FIRST);
+			const shade = new Uint8Array(1000).fill(cells.FIRST);
 
-			place[strong] = cells.FIRST + 200;
-			const grid = { rows: 1, columns: 1000, place, on: null }, pixels = painted(grid, width, 4), x = pixels.indexOf(ink(TABLE[200]));
+			shade[strong] = cells.FIRST + 200;
+			const grid = { rows: 1, columns: 1000, shade, on: null }, pixels = painted(grid, width, 4), x = pixels.indexOf(ink(TABLE[200]));
 
 			assert(x >= 0, `column ${strong} at ${width}`);
 			assert.equal(cells.cellAt(grid, x, 0, width, 4).column, strong);
@@ -53,7 +53,7 @@ test('the only strong cell of a thousand columns is seen and found at any width'
 });
 
 test('what the page is not about fades', () => {
-	const grid = { rows: 2, columns: 1, place: new Uint8Array(2).fill(cells.FIRST + 9), on: (row) => row === 1 };
+	const grid = { rows: 2, columns: 1, shade: new Uint8Array(2).fill(cells.FIRST + 9), on: (row) => row === 1 };
 	const pixels = painted(grid, 4, 8, 0);
 
 	assert.notEqual(pixels[0], ink(TABLE[9]));
@@ -61,7 +61,7 @@ test('what the page is not about fades', () => {
 });
 
 test('keys stay inside, and with Control go to the next value', () => {
-	const grid = { rows: 3, columns: 3, place: Uint8Array.from([2, 0, 9, 0, 0, 0, 2, 1, 2]) };
+	const grid = { rows: 3, columns: 3, shade: Uint8Array.from([2, 0, 9, 0, 0, 0, 2, 1, 2]) };
 	const go = (...way) => { const { row, column } = cells.move(grid, ...way); return [row, column]; };
 
 	assert.deepEqual(go({ row: 0, column: 0 }, 'ArrowLeft', false), [0, 0]);

@@ -4,7 +4,7 @@
 	const font = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 	let context = null;
 
-	// The smallest step of 1, 2, 5, 10, 20, ... at which labels `size` pixels wide or high do not touch if their places are `apart`
+	// The smallest step of 1, 2, 5, 10, 20, ... at which labels `size` pixels wide or high do not touch if their positions are `apart`
 	// pixels apart.
 	function every(apart, size) {
 		for (let power = 1; power < 1e9; power *= 10)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // chart_cells.js: the cells of a heatmap as pixels.
 //
-// A grid is { rows, columns, place, on }. place is a Uint8Array, row after row: NOTHING, UNKNOWN, or FIRST and up, the larger the
+// A grid is { rows, columns, shade, on }. shade is a Uint8Array, row after row: NOTHING, UNKNOWN, or FIRST and up, the larger the
 // stronger. on(row, column): cells for which it is false are faded; null: none is.
 // Where several cells share a pixel, the strongest is shown, so that a single one is never lost between pixels.
 (function () {
@@ -10,7 +10,7 @@
 	const BLANK_LEVEL = 253; // charts.c: 252 is not known
 
 	// Levels as charts.c writes them.
-	function places(base64) {
+	function shades(base64) {
 		const text = atob(base64);
 
 		return Uint8Array.from(text, (c) => (c.charCodeAt(0) >= BLANK_LEVEL ? NOTHING : c.charCodeAt(0) === BLANK_LEVEL - 1 ? UNKNOWN : c.charCodeAt(0) + FIRST));
@@ -34,13 +34,13 @@
 		});
 	}
 
-	// The place in `grid.place` of the strongest of a block of cells.
+	// The index in `grid.shade` of the strongest of a block of cells.
 	function strongest(grid, row, rowTo, column, columnTo) {
 		let best = row * grid.columns + column;
 
 		for (let r = row; r < rowTo; r++)
 			for (let i = r * grid.columns + column; i < r * grid.columns + columnTo; i++)
-				if (grid.place[i] > grid.place[best])
+				if (grid.shade[i] > grid.shade[best])
 					best = i;
 		return best;
 	}
@@ -49,7 +49,7 @@
 		return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 	}
 
-	// Fills `pixels` (width * height, bytes r g b a) with the grid. table: [r, g, b] of each place from FIRST on; look: { ground,
+	// Fills `pixels` (width * height, bytes r g b a) with the grid. table: [r, g, b] of each shade from FIRST on; look: { ground,
 	// nothing, unknown, hatch } likewise; gap: pixels between cells, where they are large enough to have any.
 	function paint(pixels, width, height, grid, table, look, gap) {
 		const xs = cuts(width, grid.columns, gap), ys = cuts(height, grid.rows, gap);
@@ -59,11 +59,11 @@
 
 		ys.forEach((y, py) => {
 			for (let px = 0; px < width; px++) {
-				const x = xs[px], i = strongest(grid, y.from, y.to, x.from, x.to), place = grid.place[i];
-				const ink = place < FIRST ? null : !grid.on || grid.on(y.from, x.from) ? inks.on : inks.off;
+				const x = xs[px], i = strongest(grid, y.from, y.to, x.from, x.to), shade = grid.shade[i];
+				const ink = shade < FIRST ? null : !grid.on || grid.on(y.from, x.from) ? inks.on : inks.off;
 
-				pixels[py * width + px] = x.isGap || y.isGap ? ground : place === NOTHING ? nothing :
-					ink ? ink[place - FIRST] : hatch[(px + py) % (4 * HATCH_PIXELS) < HATCH_PIXELS ? 1 : 0];
+				pixels[py * width + px] = x.isGap || y.isGap ? ground : shade === NOTHING ? nothing :
+					ink ? ink[shade - FIRST] : hatch[(px + py) % (4 * HATCH_PIXELS) < HATCH_PIXELS ? 1 : 0];
 			}
 		});
 	}
@@ -91,10 +91,10 @@
 			return null;
 		const [down, right] = KEYS[key];
 
-		for (let r = cell.row + down, c = cell.column + right; isFar && grid.place; r += down, c += right) {
+		for (let r = cell.row + down, c = cell.column + right; isFar && grid.shade; r += down, c += right) {
 			if (!inside(r, c))
 				return cell;
-			if (grid.place[r * grid.columns + c] >= FIRST)
+			if (grid.shade[r * grid.columns + c] >= FIRST)
 				return { row: r, column: c };
 		}
 		return {
@@ -103,5 +103,5 @@
 		};
 	}
 
-	ct.cells = { NOTHING, UNKNOWN, FIRST, places, paint, cellAt, move };
+	ct.cells = { NOTHING, UNKNOWN, FIRST, shades, paint, cellAt, move };
 })();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // chart_draw.js: a view of a chart, drawn at a width. What is drawn, its order, positions, colors and texts were made by charts.c;
-// here they get their place in pixels.
+// here they get their position in pixels.
 //
 // A drawing has { width, height, nodes, plot, grid, table, hits, first, move, at, box }: what to draw, where its plot is, the cells of a heatmap
 // and their colors (else null), links to findings, and how a figure gets from a point or a key to a cell { row, column }.
@@ -49,14 +49,14 @@
 	function gridOf(view) {
 		const rows = view.rows.names.length, columns = view.columns.names.length;
 
-		if (!view.place) {
-			const levels = ct.cells.places(view.levels);
+		if (!view.shade) {
+			const levels = ct.cells.shades(view.levels);
 
-			view.place = view.cells ? new Uint8Array(rows * columns) : levels;
+			view.shade = view.cells ? new Uint8Array(rows * columns) : levels;
 			if (view.cells)
-				view.cells.forEach((cell, i) => { if (cell >= 0) view.place[cell] = levels[i]; });
+				view.cells.forEach((cell, i) => { if (cell >= 0) view.shade[cell] = levels[i]; });
 		}
-		return { rows, columns, place: view.place, on: ct.isOn(view) };
+		return { rows, columns, shade: view.shade, on: ct.isOn(view) };
 	}
 
 	function namesOf(axis, apart, most) {
@@ -80,10 +80,10 @@
 		return !view.written || tall < 16 ? [] : view.cells.flatMap((cell, i) => {
 			const text = ct.figureOf(view.tips[0], { i }).text;
 
-			if (cell < 0 || grid.place[cell] < ct.cells.FIRST || ct.axis.width(text, 11) + 6 > wide)
+			if (cell < 0 || grid.shade[cell] < ct.cells.FIRST || ct.axis.width(text, 11) + 6 > wide)
 				return [];
 			return [ct.node.label(plot.x + (cell % grid.columns + 0.5) * wide, plot.y + (Math.floor(cell / grid.columns) + 0.5) * tall + 4,
-				text, look, 'middle', { 'font-size': 11, fill: inkOn(table[grid.place[cell] - ct.cells.FIRST]) })];
+				text, look, 'middle', { 'font-size': 11, fill: inkOn(table[grid.shade[cell] - ct.cells.FIRST]) })];
 		});
 	}
 
@@ -188,11 +188,11 @@
 			free = y;
 			return [line, ct.node.tick(plot.x - 7, y + 4, text, look, 'end')];
 		});
-		const place = (i) => plot.x + view.at[i] * plot.width / PARTS;
-		const box = (i) => (view.wide ? { x: place(i), y: plot.y, width: view.wide * plot.width, height: plot.height } :
-			{ x: place(i) - 8, y: plot.y + plot.height * (1 - values.y[i] / PARTS) - 8, width: 16, height: 16 });
-		const nearest = (px) => shown.reduce((best, i) => (Math.abs(place(i) + view.wide * plot.width / 2 - px) <
-			Math.abs(place(best) + view.wide * plot.width / 2 - px) ? i : best), shown[0]);
+		const xOf = (i) => plot.x + view.at[i] * plot.width / PARTS;
+		const box = (i) => (view.wide ? { x: xOf(i), y: plot.y, width: view.wide * plot.width, height: plot.height } :
+			{ x: xOf(i) - 8, y: plot.y + plot.height * (1 - values.y[i] / PARTS) - 8, width: 16, height: 16 });
+		const nearest = (px) => shown.reduce((best, i) => (Math.abs(xOf(i) + view.wide * plot.width / 2 - px) <
+			Math.abs(xOf(best) + view.wide * plot.width / 2 - px) ? i : best), shown[0]);
 
 		return {
 			width, height: plot.y + plot.height + 42, plot, grid: null, hits: strip.hits, first: { row: 0, column: 0 },

@@ -16,10 +16,10 @@
 			nodes.push(ct.node.node('rect', { x: x + i * step, y: y + 17, width: step + (i + 1 < RAMP_STEPS ? 0.5 : 0), height: RAMP_HEIGHT, fill }));
 		}
 		const labels = item.marks.map(([at, text]) => {
-			const size = ct.axis.width(text, 11), place = at * RAMP / PARTS;
+			const size = ct.axis.width(text, 11), tickAt = at * RAMP / PARTS;
 
 			// The first and the last stay within the ramp.
-			return { at: Math.min(Math.max(place, size / 2), RAMP - size / 2), size, place, text };
+			return { at: Math.min(Math.max(tickAt, size / 2), RAMP - size / 2), size, tickAt, text };
 		});
 
 		// The last one names the largest value of all: it is never the one that gives way.
@@ -27,7 +27,7 @@
 		const kept = ct.axis.thin(labels, 8).filter((l) => !last || l.at + l.size / 2 + 8 <= last.at - last.size / 2);
 
 		for (const l of last ? [...kept, last] : kept) {
-			nodes.push(ct.node.line(x + l.place, y + 27, x + l.place, y + 31, look.axis));
+			nodes.push(ct.node.line(x + l.tickAt, y + 27, x + l.tickAt, y + 31, look.axis));
 			nodes.push(ct.node.tick(x + l.at, y + 42, l.text, look, 'middle', { 'font-size': 11 }));
 		}
 		return nodes;
@@ -115,10 +115,10 @@
 	ct.marks = (spans, x, y, width, look) => {
 		const marks = spans.map(([id, from, to]) => ({ finding: ct.report.findings.find((one) => one.id === id), from: from * width / PARTS, to: to * width / PARTS }))
 			.filter(({ finding }) => finding).sort((a, b) => a.from - b.from || a.finding.id - b.finding.id);
-		const placed = lanes(marks, width), used = Math.max(0, ...placed.map((p) => p.lane + 1)), height = marks.length ? used * LANE_HEIGHT + 3 : 0;
+		const inLanes = lanes(marks, width), used = Math.max(0, ...inLanes.map((p) => p.lane + 1)), height = marks.length ? used * LANE_HEIGHT + 3 : 0;
 		const nodes = [], hits = [];
 
-		for (const { finding, from, to, lane, at, wide } of placed) {
+		for (const { finding, from, to, lane, at, wide } of inLanes) {
 			const fill = look.severity[finding.severity] || look.axis, top = y + Math.max(lane, 0) * LANE_HEIGHT;
 
 			nodes.push(ct.node.node('rect', { x: x + from, y: y + height - 3, width: Math.max(to - from, 2), height: 2, fill }));

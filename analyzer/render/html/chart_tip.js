@@ -9,7 +9,7 @@
 	const APART = 14;
 	let box = null;
 
-	function place(x, y) {
+	function move(x, y) {
 		const size = box.getBoundingClientRect();
 		const right = document.documentElement.clientWidth - size.width - 8;
 		const below = innerHeight - size.height - 8;
@@ -27,7 +27,7 @@
 		for (const [name, what] of lines)
 			ct.add(box, [ct.el('dt', {}, name), ct.valueElement('dd', what)]);
 		box.hidden = false;
-		place(x, y);
+		move(x, y);
 	}
 
 	ct.valueElement = (name, what, attributes) => ct.el(name, { ...attributes, 'data-key': what.path, 'data-err': what.err },

@@ -12,10 +12,10 @@
 
 	// A value as a figure to be read: { text, path, err }.
 	ct.figureOf = ([, path, unit, err], ids) => {
-		const place = filled(path, ids), errPlace = err && filled(err, ids), errValue = err ? at(errPlace) : null;
-		const isSure = at(place) === null || !errValue;
+		const valuePath = filled(path, ids), errPath = err && filled(err, ids), errValue = err ? at(errPath) : null;
+		const isSure = at(valuePath) === null || !errValue;
 
-		return { text: ct.format.unit(at(place), unit) + (isSure ? '' : ' \u00b1 ' + ct.format.unit(errValue, unit)), path: place, err: isSure ? null : errPlace };
+		return { text: ct.format.unit(at(valuePath), unit) + (isSure ? '' : ' \u00b1 ' + ct.format.unit(errValue, unit)), path: valuePath, err: isSure ? null : errPath };
 	};
 
 	const thing = (axis, name) => (axis.about === 'rank' ? { rank: Number(name) } : { host: name });
@@ -76,7 +76,7 @@
 		const pick = (axis, kept) => ({ ...axis, names: kept.map((i) => axis.names[i]) });
 
 		return {
-			...view, rows: pick(view.rows, rows), columns: pick(view.columns, columns), square: rows.length === columns.length, place: null, entry: null,
+			...view, rows: pick(view.rows, rows), columns: pick(view.columns, columns), square: rows.length === columns.length, shade: null, entry: null,
 			summary: 'From ' + fromHost + ' to ' + toHost + ', rank by rank.',
 			cells: view.cells.map((cell) => {
 				const r = rowOf.get(Math.floor(cell / wide)), c = columnOf.get(cell % wide);

@@ -225,20 +225,20 @@ static int put_charts(const struct ct_report *report, FILE *out)
 static const struct template_field {
 	const char *name;
 	int (*put)(const struct ct_report *report, FILE *out);
-} places[] = {
-#define PLACE(name) { #name, put_##name },
-	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(run)
-		PLACE(verdict_code) PLACE(verdict_level) PLACE(verdict_title)
-			PLACE(verdict_headline) PLACE(title) PLACE(words) PLACE(report)
-				PLACE(charts)
-#undef PLACE
+} fields[] = {
+#define FIELD(name) { #name, put_##name },
+	FIELD(style) FIELD(script) FIELD(script_sha256) FIELD(release) FIELD(run)
+		FIELD(verdict_code) FIELD(verdict_level) FIELD(verdict_title)
+			FIELD(verdict_headline) FIELD(title) FIELD(words) FIELD(report)
+				FIELD(charts)
+#undef FIELD
 };
 
-static const struct template_field *place_by_name(const char *name, size_t len)
+static const struct template_field *field_by_name(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (strlen(places[i].name) == len && memcmp(places[i].name, name, len) == 0)
-			return &places[i];
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (strlen(fields[i].name) == len && memcmp(fields[i].name, name, len) == 0)
+			return &fields[i];
 	}
 	return NULL;
 }
@@ -249,16 +249,16 @@ int ct_report_html(const struct ct_report *report, FILE *out)
 
 	for (;;) {
 		const char *open = strstr(at, "{{"), *close = open ? strstr(open, "}}") : NULL;
-		const struct template_field *place = close ? place_by_name(open + 2,
+		const struct template_field *field = close ? field_by_name(open + 2,
 									   (size_t)(close - open) -
 										   2)
 							   : NULL;
 		int st;
 
-		if (!place)
+		if (!field)
 			break;
 		fwrite(at, 1, (size_t)(open - at), out);
-		st = place->put(report, out);
+		st = field->put(report, out);
 		if (st)
 			return st;
 		at = close + 2;

@@ -25,7 +25,7 @@
 		if (report.dropped.some((d) => d.records === null) || report.ranks.some((r) => r.dropped_records))
 			list.push(notice('warning', 'dropped', several(report.dropped, 'gap', 'gaps'), ' in the trace'));
 		else if (report.dropped.length)
-			list.push(notice('info', 'dropped', 'No dropped records; details lost in ', several(report.dropped, 'place', 'places')));
+			list.push(notice('info', 'dropped', 'No dropped records; details lost in ', several(report.dropped, 'case', 'cases')));
 		for (const [i, seen] of report.not_traced.slice(0, MOST).entries())
 			list.push(notice('info', 'dropped', ct.value('not_traced.' + i + '.what', seen.what, 'text'), ': ',
 				ct.value('not_traced.' + i + '.why', seen.why, 'text')));
