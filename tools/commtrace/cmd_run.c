@@ -103,7 +103,7 @@ static void report(const struct run_request *request, const struct ct_record_dir
 	ct_orphan_rings_say(&orphans, dir->shown);
 }
 
-/* The program alone, in place of this process: a limit that is tight for the library is for a
+/* The program alone, instead of this process: a limit that is tight for the library is for a
  * parent, too. */
 static int run_alone(struct run_request *request, const char *why)
 {

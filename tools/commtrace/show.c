@@ -90,20 +90,20 @@ static int write_html(const struct ct_show *show, const struct ct_report *report
 }
 
 /* The directory of the first path; NULL: where the run was recorded. */
-static const char *moved_place(const struct show_request *request, const struct ct_report *report,
-			       char place[PATH_MAX])
+static const char *moved_path(const struct show_request *request, const struct ct_report *report,
+			      char resolved[PATH_MAX])
 {
 	const char *path = request->args.paths.path[0];
 
 	if (report->run.dir && ct_path_is_same(path, report->run.dir))
 		return NULL;
-	return realpath(path, place);
+	return realpath(path, resolved);
 }
 
 static int write_report(const struct show_request *request, const struct ct_report *report,
 			int format)
 {
-	char place[PATH_MAX];
+	char resolved[PATH_MAX];
 	struct ct_out out;
 	int code = ct_out_open(&out, ct_cli_text(&request->args, CT_OPTION_OUTPUT),
 			       ct_cli_has(&request->args, CT_OPTION_FORCE));
@@ -120,7 +120,7 @@ static int write_report(const struct show_request *request, const struct ct_repo
 			.paths = request->args.paths.path,
 			.n_paths = request->args.paths.n,
 			.anchor = request->wishes.anchor,
-			.place = moved_place(request, report, place),
+			.read_path = moved_path(request, report, resolved),
 			.unwrapped = !isatty(fileno(out.file)),
 			.verbose = ct_cli_has(&request->args, CT_OPTION_VERBOSE),
 			.top = (size_t)ct_cli_number(&request->args, CT_OPTION_TOP, 0)

@@ -254,7 +254,7 @@ static void write_part(const struct mpi_request *request, const struct ct_run *r
 		       const uint8_t *owned, const char *dir, int rank)
 {
 	struct ct_partial part = { .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-				   .place = dir,
+				   .path = dir,
 				   .keep_ns = request->keep_ns };
 	const int in_place = !rank && part.keep_ns == UINT64_MAX;
 	struct ct_err err = { .text = "" };

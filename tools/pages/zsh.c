@@ -20,7 +20,7 @@ static void put(const char *text)
 static void put_option(const struct ct_command *command, const struct ct_option *option)
 {
 	const char *words = ct_option_words(command, option);
-	/* A list of completions has room for the first sentence. */
+	/* A list of completions has space for the first sentence. */
 	char brief[CT_OPTION_HELP_TEXT];
 	char *end;
 

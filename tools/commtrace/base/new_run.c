@@ -63,7 +63,7 @@ static int cannot_write(const char *run, const char *why)
 }
 
 /* May RUN be made, or replaced? Only what is nothing but a recording is ever replaced. */
-static int check_place(const char *path, int force)
+static int check_path(const char *path, int force)
 {
 	struct content content = { 0 };
 	struct stat st;
@@ -88,7 +88,7 @@ static int check_place(const char *path, int force)
 }
 
 /* Where one cannot be exchanged for the other, as on NFS: the recording that is there steps aside
- * until the new one is in place. */
+ * until the new one is complete. */
 static int replace(const struct ct_new_run *run)
 {
 	char *old = NULL;
@@ -154,7 +154,7 @@ int ct_new_run_open(struct ct_new_run *run, const char *path, int force)
 	if (!run->temp)
 		code = cannot_write(path, strerror(ENOMEM));
 	else
-		code = check_place(run->path, force);
+		code = check_path(run->path, force);
 	if (!code && mkdir(run->temp, 0700) != 0)
 		code = cannot_write(run->path, strerror(errno));
 	if (code) {

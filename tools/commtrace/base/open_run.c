@@ -145,7 +145,7 @@ static void allow_files(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* Several paths are one run, which is not what someone means who compares two jobs. 0, or an exit
+/* Several paths are one run, which is not what a comparison of two jobs means. 0, or an exit
  * status. */
 static int refuse_several_jobs(const char *command, const struct ct_paths *paths,
 			       const struct ct_run *run)

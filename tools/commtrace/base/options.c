@@ -294,7 +294,7 @@ static const struct ct_option *option_of(const struct ct_command *command, int g
 	return option;
 }
 
-/* The place of "--"; none: `argc`. getopt_long() moves the arguments before it to those behind it. */
+/* The index of "--"; none: `argc`. getopt_long() moves the arguments before it to those behind it. */
 static int find_end(int argc, char **argv)
 {
 	int at = 1;

@@ -165,7 +165,7 @@ static int give_up(struct ct_out *out, int error)
 	return code;
 }
 
-/* The file is whole then, and not yet in its place. */
+/* The file is whole then, and not yet at its path. */
 static int finish(struct ct_out *out)
 {
 	int error = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* out.h — where results go: standard output, or a file that appears when it is whole.
  *
- * A regular file is written beside its place and moved there at the end; an existing one is
+ * A regular file is written beside its path and moved there at the end; an existing one is
  * replaced only with
  * --force, and none gets a name by which it would be taken for a part of a recording. Pipes and
  * devices are written as they are. Nothing that could not be written passes in silence:
@@ -15,14 +15,14 @@
 struct ct_out {
 	FILE *file;
 	char *path; /* NULL: standard output */
-	char *temp; /* NULL: written in place */
+	char *temp; /* NULL: written directly */
 	int error;  /* errno of a write that is known to have failed; else it is found at the end */
 };
 
 /* `path` NULL or "-": standard output. 0, or CT_CODE_FAILED after it was said why. */
 int ct_out_open(struct ct_out *out, const char *path, int force);
 
-/* Write out what is left, and put the file in its place. 0, or CT_CODE_FAILED after it was said
+/* Write out what is left, and move the file to its path. 0, or CT_CODE_FAILED after it was said
  * why. */
 int ct_out_close(struct ct_out *out);
 

@@ -20,7 +20,7 @@ static const int ignored[] = { SIGPIPE, SIGXFSZ };
 static struct sigaction ignored_before[N_IGNORED];
 static struct sigaction ending_before[N_ENDING];
 static sigset_t held_before;
-/* Empty: a free place. */
+/* Empty: a free slot. */
 static char remove_paths[CT_SIGNALS_FILES][4096];
 static volatile sig_atomic_t deferring, deferred;
 

@@ -95,7 +95,7 @@ static int put_contents(struct bundle *b, const char *name, int fd, uint64_t byt
 	return put_zeros(b, left + (BLOCK - bytes % BLOCK) % BLOCK);
 }
 
-/* An open file, under this name in the run. One for which there is no room is left out and listed.
+/* An open file, under this name in the run. One for which there is no space is left out and listed.
  * -1: the bundle cannot be written. */
 static int put_open(struct bundle *b, int fd, const char *name)
 {

@@ -27,7 +27,7 @@ static void failed(struct ct_collect_run *collect, const char *what, const char 
 /* ---- files ---- */
 
 /* Does the directory have this file already, as far as it has got? Segments and archives only grow;
- * the copy of a living ring changes in place. */
+ * the copy of a living ring changes where it is. */
 static int is_present(const struct ct_collect_run *collect, const char *name,
 		      const struct stat *from, enum ct_recording_kind kind)
 {

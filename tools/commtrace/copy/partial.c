@@ -122,16 +122,15 @@ static int bring_thinned(struct ct_partial *part, const char *const *paths, size
 	return status;
 }
 
-/* Would the part take the place of the directory that `path` is in? */
-static int check_place(const struct ct_partial *part, const char *path, struct ct_err *err)
+/* Would the part replace the directory that `path` is in? */
+static int check_path(const struct ct_partial *part, const char *path, struct ct_err *err)
 {
 	char folder[PATH_MAX];
 
 	snprintf(folder, sizeof(folder), "%.*s.", (int)(ct_path_name(path) - path), path);
-	if (!ct_path_is_same(part->place, folder))
+	if (!ct_path_is_same(part->path, folder))
 		return CT_OK;
-	return ct_fail(err, CT_IO, "%s: the part cannot replace the run that it is of",
-		       part->place);
+	return ct_fail(err, CT_IO, "%s: the part cannot replace the run that it is of", part->path);
 }
 
 static int bring_segments(struct ct_partial *part, const char *const *paths, size_t n,
@@ -142,7 +141,7 @@ static int bring_segments(struct ct_partial *part, const char *const *paths, siz
 	int st = CT_OK;
 
 	for (size_t i = 0; i < n && st == CT_OK; i++)
-		st = check_place(part, paths[i], err);
+		st = check_path(part, paths[i], err);
 	if (st == CT_OK && part->keep_ns != UINT64_MAX)
 		st = ct_thin_find(paths, n, part->keep_ns, &thin, err);
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
@@ -161,7 +160,7 @@ int ct_partial_add_skipped(struct ct_partial *part, const struct ct_run *run, si
 			   struct ct_err *err)
 {
 	const struct ct_skipped_file *file = &run->skipped[index];
-	int st = check_place(part, file->path, err);
+	int st = check_path(part, file->path, err);
 	struct stat of;
 
 	if (st != CT_OK || file->status == CT_IO || lstat(file->path, &of) != 0 ||

@@ -21,10 +21,10 @@ int ct_share_has(const struct ct_share *share, const struct ct_process *process)
 int ct_share_has_file(const struct ct_share *share, const char *path);
 
 struct ct_partial {
-	int dirfd;	   /* of the directory to fill */
-	const char *place; /* where it will be: no file of the run may be there */
-	uint64_t keep_ns;  /* of each process, operations of so much time before its last one;
-			      UINT64_MAX: all */
+	int dirfd;	  /* of the directory to fill */
+	const char *path; /* where it will be: no file of the run may be there */
+	uint64_t keep_ns; /* of each process, operations of so much time before its last one;
+			     UINT64_MAX: all */
 	/* what was done */
 	uint32_t processes, files;
 	uint64_t bytes, left_out; /* left_out: operations */
@@ -41,8 +41,8 @@ int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t ind
 int ct_partial_add_skipped(struct ct_partial *part, const struct ct_run *run, size_t index,
 			   struct ct_err *err);
 
-/* Its ring only, if one was found. For who reads its segments elsewhere, later. 0, CT_NOMEM or
- * CT_IO. */
+/* Its ring only, if one was found. For a process that reads its segments elsewhere, later. 0,
+ * CT_NOMEM or CT_IO. */
 int ct_partial_add_ring(struct ct_partial *part, const struct ct_run *run, size_t index,
 			struct ct_err *err);
 

@@ -17,7 +17,7 @@ struct ct_thin {
 	uint64_t left_out; /* operations */
 };
 
-/* `keep_ns`: of the time before its last operation. Files that are no segments are left alone. 0,
+/* `keep_ns`: of the time before its last operation. Files that are not segments are left alone. 0,
  * CT_NOMEM or CT_IO. */
 int ct_thin_find(const char *const *paths, size_t n_paths, uint64_t keep_ns, struct ct_thin *thin,
 		 struct ct_err *err);

@@ -69,7 +69,7 @@ static int fill(struct ct_partial *part, const struct ct_run *run, const struct 
 
 int ct_write_part(const struct ct_run *run, const struct ct_part_wish *wish, char **line)
 {
-	struct ct_partial part = { .place = wish->path, .keep_ns = wish->keep_ns };
+	struct ct_partial part = { .path = wish->path, .keep_ns = wish->keep_ns };
 	struct ct_new_run to;
 	int code = ct_new_run_open(&to, wish->path, wish->force);
 

@@ -48,7 +48,7 @@ void ct_doctor_machine(struct ct_doctor *d, char library[PATH_MAX])
 	ct_doctor_library(d);
 	ct_doctor_preload(d);
 	ct_doctor_settings(d);
-	ct_doctor_places(d);
+	ct_doctor_paths(d);
 	ct_doctor_limits(d);
 }
 

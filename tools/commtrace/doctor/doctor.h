@@ -68,7 +68,7 @@ void ct_doctor_preload(struct ct_doctor *d);
 
 /* COMMTRACE_* variables, directories, limits. */
 void ct_doctor_settings(struct ct_doctor *d);
-void ct_doctor_places(struct ct_doctor *d);
+void ct_doctor_paths(struct ct_doctor *d);
 void ct_doctor_limits(struct ct_doctor *d);
 
 /* The program, what it needs, and what its Python would find. */

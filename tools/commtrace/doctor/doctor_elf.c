@@ -20,7 +20,7 @@ static int open_regular(const char *path, const char **why)
 		return fd;
 	*why = fd < 0		     ? strerror(errno)
 	       : S_ISDIR(st.st_mode) ? "it is a directory"
-				     : "it is no file";
+				     : "it is not a file";
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -107,7 +107,7 @@ int ct_elf_open(struct ct_doctor_elf *file, const char *path, const char **why)
 	if (file->fd < 0)
 		return -1;
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
-	*why = "it is no ELF file";
+	*why = "it is not an ELF file";
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header)) {
 		ct_elf_close(file);
 		return -1;

@@ -10,11 +10,11 @@ enum { ANY = -1 };
 
 static const struct launch_row {
 	enum ct_launch_kind kind;
-	int places;
+	int positional;
 	const char *names, *values, *pairs, *alone, *elsewhere;
 } rows[] = {
-#define LAUNCHER(kind, places, names, values, pairs, alone, elsewhere)                             \
-	{ CT_LAUNCH_##kind, places, names, values, pairs, alone, elsewhere },
+#define LAUNCHER(kind, positional, names, values, pairs, alone, elsewhere)                         \
+	{ CT_LAUNCH_##kind, positional, names, values, pairs, alone, elsewhere },
 #include "tools/commtrace/doctor/doctor_launchers.def"
 };
 
@@ -88,7 +88,7 @@ struct ct_launch_command ct_launch_look(const char *launcher, char **argv,
 {
 	const struct launch_row *row = row_of(launcher);
 	struct ct_launch_command launch = { .kind = row ? row->kind : CT_LAUNCH_NONE };
-	int places = row ? row->places : 0, options_end = 0, doubt = 0;
+	int positional = row ? row->positional : 0, options_end = 0, doubt = 0;
 
 	launch.is_python_file = launch.kind == CT_LAUNCH_PYTHON;
 	for (char **word = argv + 1; row && *word && !launch.is_text; word++) {
@@ -109,9 +109,9 @@ struct ct_launch_command ct_launch_look(const char *launcher, char **argv,
 				word++;
 			continue;
 		}
-		if (places > 0) {
-			places--;
-		} else if ((places != ANY && !doubt && !strchr(*word, '=')) ||
+		if (positional > 0) {
+			positional--;
+		} else if ((positional != ANY && !doubt && !strchr(*word, '=')) ||
 			   (launch.is_python_file ? strstr(*word, ".py") != NULL
 						  : is_program(*word))) {
 			launch.program = word;

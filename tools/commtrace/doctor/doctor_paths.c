@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings, directories and limits: would a recording find room? */
+/* Settings, directories and limits: would a recording find space? */
 #include <dirent.h>
 #include <errno.h>
 #include <linux/magic.h>
@@ -107,7 +107,7 @@ static const char *wrong_with(const char *dir)
 	if (stat(dir, &st) != 0)
 		return strerror(errno);
 	if (!S_ISDIR(st.st_mode))
-		return "it is no directory";
+		return "it is not a directory";
 	return access(dir, W_OK | X_OK) == 0 ? NULL : strerror(errno);
 }
 
@@ -214,7 +214,7 @@ static void look_at_runs(struct ct_doctor *d)
 			      "lost when those are full");
 }
 
-void ct_doctor_places(struct ct_doctor *d)
+void ct_doctor_paths(struct ct_doctor *d)
 {
 	look_at_rings(d);
 	look_at_runs(d);

@@ -61,7 +61,7 @@ static const char *look_into(const char *path, char next[PATH_MAX])
 	if (S_ISDIR(st.st_mode))
 		return "it is a directory";
 	if (!S_ISREG(st.st_mode))
-		return "it is no file";
+		return "it is not a file";
 	if (access(path, X_OK) != 0)
 		return strerror(errno);
 	fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -26,9 +26,9 @@ static const char
 		  "        continue\n"
 		  "    if spec is None:\n"
 		  "        continue\n"
-		  "    places = spec.submodule_search_locations\n"
-		  "    for place in (list(places) if places is not None else [spec.origin]):\n"
-		  "        print('package', name, place)\n";
+		  "    paths = spec.submodule_search_locations\n"
+		  "    for path in (list(paths) if paths is not None else [spec.origin]):\n"
+		  "        print('package', name, path)\n";
 
 static const struct package {
 	const char *module, *glob;
@@ -51,7 +51,7 @@ static int prepare(void *arg)
 }
 
 static void look_at_package(struct ct_doctor *d, const char *exe, const char *module,
-			    const char *place)
+			    const char *path)
 {
 	for (size_t i = 0; i < N_PACKAGES; i++) {
 		char pattern[2 * PATH_MAX];
@@ -59,7 +59,7 @@ static void look_at_package(struct ct_doctor *d, const char *exe, const char *mo
 
 		if (strcmp(packages[i].module, module) != 0)
 			continue;
-		snprintf(pattern, sizeof(pattern), "%s%s%s", place, packages[i].glob[0] ? "/" : "",
+		snprintf(pattern, sizeof(pattern), "%s%s%s", path, packages[i].glob[0] ? "/" : "",
 			 packages[i].glob);
 		if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 			continue;
@@ -73,14 +73,14 @@ static void look_at_package(struct ct_doctor *d, const char *exe, const char *mo
 /* Returns whether the library is in it. */
 static int look_at_answers(struct ct_doctor *d, const char *exe, char *said)
 {
-	char *rest = NULL, module[64], place[PATH_MAX];
+	char *rest = NULL, module[64], path[PATH_MAX];
 	int is_mapped = 0;
 
 	for (char *line = strtok_r(said, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		if (strncmp(line, "mapped /", 8) == 0)
 			is_mapped = 1;
-		else if (sscanf(line, "package %63s %4095[^\n]", module, place) == 2)
-			look_at_package(d, exe, module, place);
+		else if (sscanf(line, "package %63s %4095[^\n]", module, path) == 2)
+			look_at_package(d, exe, module, path);
 	}
 	return is_mapped;
 }

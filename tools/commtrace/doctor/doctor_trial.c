@@ -35,7 +35,7 @@ static void __attribute__((noreturn)) become(const struct ct_trial *trial, int o
 	_exit(127);
 }
 
-/* Until it closes its output, or time or room is out. */
+/* Until it closes its output, or time or space is out. */
 static void listen_to(struct ct_trial *trial, int fd, int64_t end, size_t *len)
 {
 	for (;;) {

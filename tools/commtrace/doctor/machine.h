@@ -6,7 +6,7 @@
 
 #include "analyzer/model/environment_facts.h"
 
-/* Facts gpu.*, nic.*, ib.* out of /sys: all GPUs that the kernel knows. `root` is used in place of
+/* Facts gpu.*, nic.*, ib.* out of /sys: all GPUs that the kernel knows. `root` is used instead of
  * "/". Texts are in `memory`; ct_facts_fini() in any case. 0 or CT_NOMEM. */
 int ct_machine_read(const char *root, struct ct_arena *memory, struct ct_environment_facts *facts);
 

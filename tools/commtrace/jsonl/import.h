@@ -64,7 +64,8 @@ struct ct_import {
 	size_t n_processes;
 	struct ct_import_comm *comms;
 	size_t n_comms;
-	/* Names of calls have ids below 65536, which is what an op has room for; sites come above. */
+	/* Names of calls have ids below 65536, which is what an op has space for; sites come above.
+	 */
 	char **calls, **sites;
 	size_t n_calls, n_sites;
 	/* What is known already: text -> index. */

@@ -14,7 +14,7 @@ static int no_memory(const struct ct_import *import)
 	return -1;
 }
 
-/* Room for one more element behind n in *array, doubling when n is a power of two. 0 or -1. */
+/* Space for one more element behind n in *array, doubling when n is a power of two. 0 or -1. */
 static int grow(void *array, size_t n, size_t size)
 {
 	void **p = array;
@@ -29,32 +29,32 @@ static int grow(void *array, size_t n, size_t size)
 	return 0;
 }
 
-/* Place of a text in one of the indexes; -1 if it is new. */
+/* Index of a text in one of the maps; -1 if it is new. */
 static int64_t look_up(const json_t *index, const char *text)
 {
-	const json_t *place = json_object_get(index, text);
+	const json_t *found = json_object_get(index, text);
 
-	return place ? json_integer_value(place) : -1;
+	return found ? json_integer_value(found) : -1;
 }
 
-/* Remember that a text has this place. 0 or -1. */
-static int enter(json_t **index, const char *text, size_t place)
+/* Remember that a text has this index. 0 or -1. */
+static int enter(json_t **index, const char *text, size_t at)
 {
 	if (!*index)
 		*index = json_object();
-	return json_object_set_new(*index, text, json_integer((json_int_t)place));
+	return json_object_set_new(*index, text, json_integer((json_int_t)at));
 }
 
 struct ct_import_process *ct_import_process(struct ct_import *import,
 					    const struct ct_import_process *id)
 {
 	char name[128];
-	int64_t place;
+	int64_t at;
 
 	snprintf(name, sizeof(name), "%s %" PRId32 " %" PRIu32, id->host, id->rank, id->pid);
-	place = look_up(import->process_index, name);
-	if (place >= 0)
-		return &import->processes[place];
+	at = look_up(import->process_index, name);
+	if (at >= 0)
+		return &import->processes[at];
 	if (grow(&import->processes, import->n_processes, sizeof(*id)) < 0 ||
 	    enter(&import->process_index, name, import->n_processes) < 0) {
 		no_memory(import);
@@ -88,13 +88,13 @@ uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *proc
 			const struct ct_import_comm *comm, const char *name, int32_t rank)
 {
 	char key[20];
-	int64_t place;
+	int64_t at;
 	struct ct_import_comm *known;
 
 	snprintf(key, sizeof(key), "%016" PRIx64, comm->hash);
-	place = look_up(import->comm_index, key);
-	if (place < 0) {
-		place = (int64_t)import->n_comms;
+	at = look_up(import->comm_index, key);
+	if (at < 0) {
+		at = (int64_t)import->n_comms;
 		if (grow(&import->comms, import->n_comms, sizeof(*comm)) < 0 ||
 		    enter(&import->comm_index, key, import->n_comms) < 0) {
 			no_memory(import);
@@ -102,7 +102,7 @@ uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *proc
 		}
 		import->comms[import->n_comms++] = *comm;
 	}
-	known = &import->comms[place];
+	known = &import->comms[at];
 	if (comm->nranks > known->nranks)
 		known->nranks = comm->nranks;
 	/* a call names a communicator, and no library */
@@ -110,20 +110,20 @@ uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *proc
 		known->backend = comm->backend;
 	if (name && !known->name)
 		known->name = strdup(name);
-	if (join(process, known, (uint32_t)place, rank) < 0) {
+	if (join(process, known, (uint32_t)at, rank) < 0) {
 		no_memory(import);
 		return 0;
 	}
-	return (uint32_t)place + 1;
+	return (uint32_t)at + 1;
 }
 
 static int64_t intern(struct ct_import *import, json_t **index, char ***texts, size_t *n,
 		      const char *text)
 {
-	int64_t place = look_up(*index, text);
+	int64_t at = look_up(*index, text);
 
-	if (place >= 0)
-		return place;
+	if (at >= 0)
+		return at;
 	if (grow(texts, *n, sizeof(**texts)) < 0 || enter(index, text, *n) < 0)
 		return no_memory(import);
 	(*texts)[*n] = strdup(text);
@@ -134,10 +134,10 @@ static int64_t intern(struct ct_import *import, json_t **index, char ***texts, s
 
 uint32_t ct_import_call(struct ct_import *import, const char *name)
 {
-	int64_t place = intern(import, &import->call_index, &import->calls, &import->n_calls, name);
+	int64_t at = intern(import, &import->call_index, &import->calls, &import->n_calls, name);
 
-	if (place + 1 < (int64_t)CT_IMPORT_FIRST_SITE)
-		return place < 0 ? 0 : (uint32_t)place + 1;
+	if (at + 1 < (int64_t)CT_IMPORT_FIRST_SITE)
+		return at < 0 ? 0 : (uint32_t)at + 1;
 	ct_say("cannot import: %s:%lu: more than %u different calls", import->file, import->line,
 	       CT_IMPORT_FIRST_SITE - 1);
 	return 0;
@@ -145,9 +145,9 @@ uint32_t ct_import_call(struct ct_import *import, const char *name)
 
 uint32_t ct_import_site(struct ct_import *import, const char *text)
 {
-	int64_t place = intern(import, &import->site_index, &import->sites, &import->n_sites, text);
+	int64_t at = intern(import, &import->site_index, &import->sites, &import->n_sites, text);
 
-	return place < 0 ? 0 : (uint32_t)place + CT_IMPORT_FIRST_SITE;
+	return at < 0 ? 0 : (uint32_t)at + CT_IMPORT_FIRST_SITE;
 }
 
 int ct_import_add(struct ct_import *import, struct ct_import_process *process,

@@ -18,7 +18,7 @@
 
 /* size: processes are read side by side, a block of each at a time, so operations meet out of order
  * by up to the time that a block spans. The relation of clocks leaves out what is later than 10 s
- * (CT_EDGE_LATE_NS): a fifth of that leaves room for operations that take long themselves. The
+ * (CT_EDGE_LATE_NS): a fifth of that leaves space for operations that take long themselves. The
  * number keeps what a reader holds of each process below 128 KiB. */
 #define BLOCK_NS 2000000000ull
 #define BLOCK_RECORDS 2048u

@@ -87,7 +87,7 @@ static int take_start(struct http_text line, struct ct_http_request *request)
 	return 0;
 }
 
-/* Each of ours may be there once; what has no room is as good as malformed. */
+/* Each of ours may be there once; what has no space is as good as malformed. */
 static int put(char *to, size_t size, struct http_text value)
 {
 	if (to[0] || value.at == value.end || length(value) >= size)

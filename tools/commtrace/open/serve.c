@@ -224,8 +224,8 @@ static void took(struct server *server, struct client *client)
 	drop(client);
 }
 
-/* The time to close is over. Who has all and keeps the line has taken it; on a slow line it gets
- * there later. */
+/* The time to close is over. A client that has all and keeps the line has taken it; on a slow line
+ * it gets there later. */
 static void stay(struct server *server, struct client *client)
 {
 	uint64_t t = ct_clock_ns(CLOCK_MONOTONIC);

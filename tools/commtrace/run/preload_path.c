@@ -13,8 +13,8 @@
 
 /* From the folder of the program: build tree and plain prefix, private folder of a distribution,
  * lib64, and everything in one folder. */
-static const char *const places[] = { "../lib", "../lib/commtrace", "../lib64",
-				      "../lib64/commtrace", "." };
+static const char *const folders[] = { "../lib", "../lib/commtrace", "../lib64",
+				       "../lib64/commtrace", "." };
 
 int ct_preload_path(char path[PATH_MAX])
 {
@@ -30,10 +30,10 @@ int ct_preload_path(char path[PATH_MAX])
 	slash = strrchr(self, '/');
 	if (slash)
 		*slash = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		char *try = NULL, *found = NULL;
 
-		if (asprintf(&try, "%s/%s/%s", self, places[i], LIBRARY) > 0)
+		if (asprintf(&try, "%s/%s/%s", self, folders[i], LIBRARY) > 0)
 			found = realpath(try, path);
 		free(try);
 		if (!found || access(path, R_OK) != 0)

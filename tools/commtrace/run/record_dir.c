@@ -52,13 +52,13 @@ static int make_default(struct ct_record_dir *dir, const char *parent, const cha
 static int choose(struct ct_record_dir *dir, const char *job)
 {
 	char here[PATH_MAX];
-	const char *places[] = { getcwd(here, sizeof(here)), getenv("TMPDIR"), "/tmp" };
+	const char *parents[] = { getcwd(here, sizeof(here)), getenv("TMPDIR"), "/tmp" };
 	int first = 0;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (!places[i] || places[i][0] != '/')
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		if (!parents[i] || parents[i][0] != '/')
 			continue;
-		if (make_default(dir, places[i], job) == 0) {
+		if (make_default(dir, parents[i], job) == 0) {
 			if (first)
 				ct_warn("recording to %s: %s: %s", dir->path, here,
 					strerror(first));

@@ -104,7 +104,7 @@ int ct_run_env_apply(void *arg)
 
 	for (size_t i = 0; i < env->n_settings; i++)
 		failed |= setenv(env->settings[i].name, env->settings[i].value, 1);
-	/* Ranges of NVTX that mark steps; another tool that listens to them keeps its place. */
+	/* Ranges of NVTX that mark steps; another tool that listens to them keeps its setting. */
 	failed |= setenv("NVTX_INJECTION64_PATH", env->preload, 0);
 	if (env->has_asan)
 		failed |= allow_before_asan();

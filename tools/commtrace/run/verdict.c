@@ -68,7 +68,7 @@ static void say_size(const struct ct_report *report)
 	       report->run.processes_running ? " so far" : "", lost, ends);
 }
 
-/* What the job waited for, or who of it died; 0: nothing to say. */
+/* What the job waited for, or which rank died; 0: nothing to say. */
 static int say_hang(const struct ct_report *report)
 {
 	char *text = NULL;
@@ -119,8 +119,8 @@ static int say_end(const struct ct_report *report)
 	return 1;
 }
 
-/* Who failed, what the job waited for, and the verdict, unless that only says that it is not sure.
- * 1: it hung, or died. */
+/* Which rank failed, what the job waited for, and the verdict, unless that only says that it is not
+ * sure. 1: it hung, or died. */
 static int say_verdict(const struct ct_report *report)
 {
 	int ends = say_end(report);

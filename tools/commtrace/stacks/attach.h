@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attach.h — stacks of the ranks that a verdict names, taken now: those whose processes live on
- * this host. They take the place of recorded ones in the result; the verdict stays as it is. One
+ * this host. They replace recorded ones in the result; the verdict stays as it is. One
  * thread. */
 #ifndef CT_TOOLS_COMMTRACE_STACKS_ATTACH_H
 #define CT_TOOLS_COMMTRACE_STACKS_ATTACH_H

@@ -19,9 +19,9 @@
 
 /* From the folder of this program: beside it, and where distributions put programs that others run.
  */
-static const char *const places[] = { ".", "../libexec/commtrace", "../libexec" };
+static const char *const folders[] = { ".", "../libexec/commtrace", "../libexec" };
 
-/* The path, to be freed; NULL: it is in none of the places. */
+/* The path, to be freed; NULL: it is in none of the folders. */
 static char *beside(void)
 {
 	char self[PATH_MAX], *slash, *path = NULL;
@@ -33,8 +33,8 @@ static char *beside(void)
 	slash = strrchr(self, '/');
 	if (slash)
 		*slash = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (asprintf(&path, "%s/%s/%s", self, places[i], PROGRAM) < 0)
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (asprintf(&path, "%s/%s/%s", self, folders[i], PROGRAM) < 0)
 			return NULL;
 		if (access(path, X_OK) == 0)
 			return path;

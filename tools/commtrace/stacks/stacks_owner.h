@@ -30,7 +30,8 @@ struct ct_owner_of {
 int ct_owners_add(struct ct_owners *owners, const char *dir, struct ct_run *run,
 		  struct ct_err *err);
 
-/* Who recorded this process? `lives`: it does, else any process of that number counts, the latest. */
+/* Which run recorded this process? `lives`: it does, else any process of that number counts, the
+ * latest. */
 struct ct_owner_of ct_owners_find(struct ct_owners *owners, uint32_t pid, int lives);
 
 void ct_owners_fini(struct ct_owners *owners);

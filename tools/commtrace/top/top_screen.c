@@ -282,7 +282,7 @@ static int run(struct screen *s, struct ct_err *err)
 	}
 }
 
-/* Of a terminal that it knows, ncurses has the size, even where it found no room for a screen. */
+/* Of a terminal that it knows, ncurses has the size, even where it found no space for a screen. */
 static int say_no_screen(void)
 {
 	int rows = tigetnum("lines"), columns = tigetnum("cols");

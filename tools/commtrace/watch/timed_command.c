@@ -66,7 +66,7 @@ void ct_timed_command_start(struct ct_timed_command *command, const char *line, 
 	if (pid < 0)
 		ct_warn("cannot run '%s': %s", line, strerror(errno));
 	else
-		setpgid(pid, pid); /* by whoever is first */
+		setpgid(pid, pid); /* by the first of both */
 	command->pid = pid > 0 ? pid : 0;
 	command->began_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	if (fd >= 0)

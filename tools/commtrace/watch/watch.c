@@ -98,7 +98,7 @@ static void look_once(struct loop *loop, int is_over)
 	loop->n_events += event.kind != CT_WATCH_RESOLVED && !loop->watcher.takes_over;
 	if (loop->watch->log && ct_watch_line(&event, loop->watch->log) != 0)
 		loop->is_closed = 1;
-	/* who reported it reports that it is over */
+	/* the one that reported it reports that it is over */
 	if (!loop->watch->acts || (event.kind == CT_WATCH_RESOLVED && !loop->acted))
 		return;
 	loop->acted = ct_watch_act(&event);
@@ -184,7 +184,7 @@ int ct_watch_loop(const struct ct_watch *watch, int stop)
 		look_once(&loop, 0);
 		say_blind(&loop);
 		look_for_alerts(&loop);
-		/* who has nothing to read it with, and no command, wants no more */
+		/* a caller with nothing to read it with, and no command, wants no more */
 		if ((watch->stops_at_once && loop.n_events) || (loop.is_closed && !watch->acts))
 			break;
 		if (is_running(&loop) || !loop.watcher.hang)
