@@ -320,10 +320,9 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(o, "schema run processes comms dropped clocks overhead call_order not_traced "
 		       "environment "
 		       "transport");
-	assert_keys(
-		first(o, "processes"),
-		"host hostkey pid start_unix_ns restart ranks exe segments bytes ring end signal "
-		"oom_killed exit_code last_heartbeat_ns");
+	assert_keys(first(o, "processes"), "host hostkey pid start_unix_ns restart ranks exe "
+					   "program segments bytes ring end signal "
+					   "oom_killed exit_code last_heartbeat_ns");
 	assert_keys(first(o, "call_order"),
 		    "comm same_up_to_seq first_different_seq differs_up_to_seq hash");
 	assert_keys(first(o, "not_traced"), "what why advice");

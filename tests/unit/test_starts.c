@@ -231,8 +231,8 @@ static void damaged_file_is_to_be_copied_again(void **state)
 	assert_non_null(f);
 	assert_non_null(strstr(job_pairs(f), "records=unknown "));
 	assert_non_null(strstr(job_pairs(f), "pct_of_records=n/a"));
-	assert_non_null(strstr(f->advice, "copy it again"));
-	assert_non_null(strstr(f->advice, ".seg"));
+	assert_non_null(strstr(f->advice, "copy the file again"));
+	assert_non_null(strstr(f->note, ".seg"));
 	assert_null(strstr(f->advice, "COMMTRACE_RING_MB"));
 	assert_true(isnan(f->evidence[0].value));
 	text = job_text(report, 0);
