@@ -6,7 +6,7 @@ try() {
 	commtrace-synth -o run --steps 30 "$@" >/dev/null || return
 	commtrace report run --color=never >report
 	[ "$(wc -l <report)" -le 25 ] || { echo "$*: more than 25 lines"; cat report; }
-	commtrace report --json run | jq -r '(.verdict | "\(.title): \(.headline)"), .findings[].headline' |
+	commtrace report --json run | jq -r '(.verdict, .findings[]) | "\(.title): \(.headline)"' |
 		awk -v of="$*" 'length($0) > 80 { print of ": " $0 }'
 	awk '/^$/ { in_table = 0 } in_table && /^[.][.][.] [0-9]+ more / { n += $2; next } in_table { n++ } /^operation / { in_table = 1 }
 		END { if (n) print n }' report >rows

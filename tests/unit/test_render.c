@@ -272,7 +272,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(json_object_get(o, "verdict"),
 		    "code title headline cause note text confidence gain_max_pct advice command");
 	assert_keys(first(o, "findings"),
-		    "id kind severity headline ranks hosts comm op step_first step_last begin_ns "
+		    "id kind severity title headline ranks hosts comm op step_first step_last begin_ns "
 		    "end_ns "
 		    "time_lost_ns "
 		    "time_lost_err_ns time_lost_pct gpu_seconds where cause note confidence "
