@@ -96,26 +96,26 @@ struct ct_unit_text ct_prose_Bps(uint64_t bytes_per_second)
 	return SCALED(bytes_per_second, " ", rates);
 }
 
-/* No more decimals than the value has, unless nothing would be left of the error. */
+/* The rules are in units.h. */
 static void with_error(struct ct_unit_range *text, double value, double err, const char *unit)
 {
-	static const double halves[] = { 0.5, 0.05, 0.005 };
-	int decimals = decimals_of(fmax(value, err));
+	static const double last_digits[] = { 1, 0.1, 0.01 };
+	int decimals = decimals_of(fmax(value, err)), of_err = err < 0.995 ? 2 : err < 9.95 ? 1 : 0;
 
-	if (!(err >= halves[decimals]) && err > 0)
-		snprintf(text->s, sizeof(text->s), "%.*f ± %.1g %s", decimals, value, err, unit);
+	decimals = of_err < decimals ? of_err : decimals;
+	if (err > 0 && err < last_digits[decimals] / 2)
+		snprintf(text->s, sizeof(text->s), "%.*f ± <%.*f %s", decimals, value, decimals,
+			 last_digits[decimals], unit);
 	else
-		snprintf(text->s, sizeof(text->s), "%.*f ± %.*f %s", decimals, value, decimals, err,
-			 unit);
+		snprintf(text->s, sizeof(text->s), "%.*f ± %.*f %s", decimals, value, decimals,
+			 err < 99.5 ? err : 10 * round(err / 10), unit);
 }
 
-/* Both in the unit of the larger, unless nothing would be left of the error; `units` as of
- * scaled(). */
+/* Both in the unit of the larger; `units` as of scaled(). */
 static struct ct_unit_range scaled_err(double value, double err, const char *const *units,
 				       unsigned n)
 {
 	struct ct_unit_range text = { "n/a" };
-	double whole_err = err;
 	unsigned u = 0;
 
 	if (isnan(value))
@@ -130,11 +130,7 @@ static struct ct_unit_range scaled_err(double value, double err, const char *con
 		err /= 1000;
 		u++;
 	}
-	if (err > 0 && err < 1e-3 && u > 0)
-		snprintf(text.s, sizeof(text.s), "%.*f %s ± %s", decimals_of(value), value,
-			 units[u], scaled((uint64_t)whole_err, " ", units, n).s);
-	else
-		with_error(&text, value, err, units[u]);
+	with_error(&text, value, err, units[u]);
 	return text;
 }
 

@@ -39,7 +39,10 @@ struct ct_unit_text ct_prose_ns(uint64_t ns);
 struct ct_unit_text ct_prose_bytes(uint64_t bytes);
 struct ct_unit_text ct_prose_Bps(uint64_t bytes_per_second);
 struct ct_unit_text ct_prose_pct(double pct);
-/* "15.4 ± 2.3 ms", in one unit; "n/a" for a figure that is NAN, and without an error if that is. */
+/* "15.4 ± 2.3 ms": one unit and the same decimals for both, "n/a" for a figure that is NAN, and
+ * without an error if that is. The value has three digits, the error two at most, and both have the
+ * decimals of whichever has fewer: digits of a value below its error say nothing, nor do those of
+ * an error below the last digit of its value. Such an error is "<" that digit: "22.9 ± <0.1 %". */
 struct ct_unit_range ct_prose_ns_err(double ns, double err);
 struct ct_unit_range ct_prose_Bps_err(double bytes_per_second, double err);
 struct ct_unit_range ct_prose_pct_err(double pct, double err);

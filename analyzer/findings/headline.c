@@ -97,20 +97,14 @@ static const char *ranks_text(const struct ct_finding *f, struct ct_arena *memor
 	return ct_ranks_words(memory, f->ranks, f->n_ranks, most ? most : 1);
 }
 
-/* Without its domain where that is too long, then cut in the middle, since names differ at their
- * ends. */
 static const char *host_text(const struct ct_finding *f, struct ct_arena *memory, size_t columns)
 {
-	const char *host = f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
-	size_t n = strlen(host), head = columns > 3 ? (columns - 2) / 2 : 0;
+	char host[4 * MOST_ALL + 4];
 
-	if (n > columns)
-		n = strcspn(host, ".");
-	if (n <= columns)
-		return ct_arena_printf(memory, "%.*s", (int)n, host);
-	return head ? ct_arena_printf(memory, "%.*s..%.*s", (int)head, host,
-				      (int)(columns - 2 - head), host + n - (columns - 2 - head))
-		    : "";
+	if (f->n_hosts != 1 || !columns)
+		return "";
+	ct_host_fit(host, sizeof(host), ct_host_word(memory, f->hosts[0]), columns);
+	return ct_arena_printf(memory, "%s", host);
 }
 
 static const char *who_text(const struct ct_finding *f, struct ct_arena *memory,

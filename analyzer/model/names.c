@@ -49,3 +49,36 @@ const char *ct_host_word(struct ct_arena *memory, const char *host)
 		*c = *c == ' ' ? '_' : *c;
 	return *word ? word : "?";
 }
+
+/* Bytes of the first `n` characters. */
+static size_t bytes_of(const char *text, size_t n)
+{
+	size_t at = 0;
+
+	while (text[at] && (((unsigned char)text[at] & 0xc0) == 0x80 || n-- > 0))
+		at++;
+	return at;
+}
+
+void ct_name_fit(char *to, size_t cap, const char *name, size_t columns)
+{
+	size_t n = 0, head = (columns - 2) / 2, tail = columns - 2 - head;
+
+	for (const char *c = name; *c; c++)
+		n += ((unsigned char)*c & 0xc0) != 0x80;
+	if (n <= columns)
+		snprintf(to, cap, "%s", name);
+	else
+		snprintf(to, cap, "%.*s..%s", (int)bytes_of(name, head), name,
+			 name + bytes_of(name, n - tail));
+}
+
+void ct_host_fit(char *to, size_t cap, const char *host, size_t columns)
+{
+	char word[256];
+
+	snprintf(word, sizeof(word), "%s", host);
+	if (strlen(word) > columns)
+		word[strcspn(word, ".")] = '\0';
+	ct_name_fit(to, cap, word, columns);
+}

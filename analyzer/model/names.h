@@ -16,4 +16,9 @@ const char *ct_ranks_words(struct ct_arena *memory, const int *ranks, size_t n, 
 /* A host's name as one word that fits into a line; NULL: out of memory. */
 const char *ct_host_word(struct ct_arena *memory, const char *host);
 
+/* A name in `columns` characters (at least 4), into `to` of 4 * columns + 4 bytes: cut in the
+ * middle, since names differ at their ends; a host's name first loses its domain. */
+void ct_name_fit(char *to, size_t cap, const char *name, size_t columns);
+void ct_host_fit(char *to, size_t cap, const char *host, size_t columns);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/model/names.h"
 #include "analyzer/render/columns.h"
 
 static struct ct_unit_text number(const struct ct_report_column *c, uint64_t value)
@@ -82,14 +83,18 @@ static void write_line(char *line, size_t cap, const struct ct_columns *columns,
 	size_t at = 0;
 
 	while ((c = ct_columns_next(columns, &keys)) && at < cap) {
-		char cell[256];
+		char cell[256], whole[256];
 
 		if (row)
 			write_cell(cell, sizeof(cell), c, row);
 		else
 			snprintf(cell, sizeof(cell), "%s", c->head);
-		if (c->width < 0)
+		if (row && c->unit == CT_UNIT_host && c->width <= -4) {
+			memcpy(whole, cell, sizeof(whole));
+			ct_host_fit(cell, sizeof(cell), whole, (size_t)-c->width);
+		} else if (c->width < 0) {
 			ct_text_clip(cell, sizeof(cell), cell, (size_t)-c->width);
+		}
 		at += (size_t)snprintf(line + at, cap - at, "%s%*s", at ? " " : "", c->width, cell);
 	}
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/model/names.h"
 #include "trace/ops.h"
 #include "trace/text.h"
 
@@ -78,17 +79,10 @@ static size_t bytes_of(const char *text, size_t n)
 void ct_text_short_name(char *to, size_t cap, const char *name, size_t columns)
 {
 	static const char prefix[] = "MPI_COMM_";
-	size_t n = 0, head = columns > 2 ? (columns - 2) / 2 : 0, tail = columns - 2 - head;
 
 	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0 && name[sizeof(prefix) - 1])
 		name += sizeof(prefix) - 1;
-	for (const char *c = name; *c; c++)
-		n += (size_t)is_first_byte(*c);
-	if (n <= columns || !head)
-		ct_text_clip(to, cap, name, columns);
-	else
-		snprintf(to, cap, "%.*s..%s", (int)bytes_of(name, head), name,
-			 name + bytes_of(name, n - tail));
+	ct_name_fit(to, cap, name, columns);
 }
 
 void ct_text_share(char *to, size_t cap, double pct, const char *about, const char *of,
@@ -125,8 +119,9 @@ static void put(struct ct_text *text, enum ct_color color, unsigned spaces, cons
 
 	while (len > 0 && line[len - 1] == ' ')
 		len--;
-	fprintf(text->out, "%s%*s%.*s%s\n", colored ? codes[color] : "", (int)spaces, "", (int)len,
-		line, colored ? "\033[0m" : "");
+	if (text->out)
+		fprintf(text->out, "%s%*s%.*s%s\n", colored ? codes[color] : "", (int)spaces, "",
+			(int)len, line, colored ? "\033[0m" : "");
 	text->lines++;
 }
 

@@ -23,7 +23,7 @@ enum ct_color {
 };
 
 struct ct_text {
-	FILE *out;
+	FILE *out; /* NULL: lines are only counted */
 	int color;
 	int unwrapped;	/* 1: nothing is cut */
 	size_t columns; /* 0: CT_TEXT_COLUMNS */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/model/names.h"
 #include "analyzer/render/text.h"
 #include "trace/ops.h"
 
@@ -202,13 +203,40 @@ static void shares_are_said_in_words_that_read_well(void **state)
 static void a_value_and_its_error_have_one_unit(void **state)
 {
 	(void)state;
-	assert_string_equal(ct_prose_ns_err(29.9e6, 4160).s, "29.9 ± 0.004 ms");
-	assert_string_equal(ct_prose_ns_err(10e6, 2).s, "10.0 ms ± 2 ns");
-	assert_string_equal(ct_prose_ns_err(759e3, 315.6e6).s, "1 ± 316 ms");
+	assert_string_equal(ct_prose_ns_err(29.9e6, 4160).s, "29.9 ± <0.1 ms");
+	assert_string_equal(ct_prose_ns_err(10e6, 2).s, "10.0 ± <0.1 ms");
+	assert_string_equal(ct_prose_ns_err(759e3, 315.6e6).s, "1 ± 320 ms");
 	assert_string_equal(ct_prose_Bps_err(25.2e9, 68.9e6).s, "25.2 ± 0.1 GB/s");
+	assert_string_equal(ct_prose_ns_err(207e6, 30.8e6).s, "207 ± 31 ms");
+	assert_string_equal(ct_prose_ns_err(5.06e6, 1.5e6).s, "5.1 ± 1.5 ms");
+	assert_string_equal(ct_prose_ns_err(5.06e6, 0.9949e6).s, "5.06 ± 0.99 ms");
+	assert_string_equal(ct_prose_ns_err(5.06e6, 0.9951e6).s, "5.1 ± 1.0 ms");
+	assert_string_equal(ct_prose_pct_err(22.9, 0.0005).s, "22.9 ± <0.1 %");
+	assert_string_equal(ct_prose_pct_err(22.9, 0.05).s, "22.9 ± 0.1 %");
 	assert_string_equal(ct_prose_Bps_err(25.2e9, NAN).s, "25.2 GB/s");
 	assert_string_equal(ct_prose_change(14, 13.96, 14.06).s, "+14.0 % (14.0 to 14.1)");
 	assert_string_equal(ct_prose_change(-100, -102, -98.2).s, "-100 % (-102 to -98)");
+}
+
+static void hosts_lose_their_domain_before_they_are_cut_in_the_middle(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t columns;
+		const char *fit;
+	} hosts[] = {
+		{ "node7.example.com", 20, "node7.example.com" },
+		{ "node7.example.com", 8, "node7" },
+		{ "gpu-worker-0123.rack-17.example.com", 12, "gpu-w..-0123" },
+		{ "gpu-worker-0123", 15, "gpu-worker-0123" },
+	};
+	char to[84];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		ct_host_fit(to, sizeof(to), hosts[i].name, hosts[i].columns);
+		assert_string_equal(to, hosts[i].fit);
+	}
 }
 
 static void short_names_keep_what_distinguishes_them(void **state)
@@ -241,6 +269,7 @@ int main(void)
 		TEST(shares_are_said_in_words_that_read_well),
 		TEST(a_value_and_its_error_have_one_unit),
 		TEST(short_names_keep_what_distinguishes_them),
+		TEST(hosts_lose_their_domain_before_they_are_cut_in_the_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,6 @@
 	format.withError = (value, err, write) => value === null || value === undefined || err === null || err === undefined ?
 		write(value) : write(value) + SPACE + '\u00b1' + SPACE + write(err);
 	// A sentence of the report, whose figures stay in one line.
-	format.prose = (text) => text.replace(/(\d) (?=(?:[num]?s|[kMGTP]?B|[KMGTPE]iB|%|\u00b1)(?!\w))/g, '$1' + SPACE).replace(/\u00b1 (?=\d)/g, '\u00b1' + SPACE);
+	format.prose = (text) => text.replace(/(\d) (?=(?:[num]?s|[kMGTP]?B|[KMGTPE]iB|%|\u00b1)(?!\w))/g, '$1' + SPACE).replace(/\u00b1 (?=[<\d])/g, '\u00b1' + SPACE);
 	ct.format = format;
 })();
