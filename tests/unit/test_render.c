@@ -271,14 +271,15 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		    "timed_ratio pct_of");
 	assert_keys(json_object_get(o, "verdict"),
 		    "code title headline cause note text confidence gain_max_pct advice command");
-	assert_keys(first(o, "findings"),
-		    "id kind severity title headline ranks hosts comm op step_first step_last begin_ns "
-		    "end_ns "
-		    "time_lost_ns "
-		    "time_lost_err_ns time_lost_pct gpu_seconds where cause note confidence "
-		    "evidence advice "
-		    "command "
-		    "timeline");
+	assert_keys(
+		first(o, "findings"),
+		"id kind severity title headline ranks hosts comm op step_first step_last begin_ns "
+		"end_ns "
+		"time_lost_ns "
+		"time_lost_err_ns time_lost_pct gpu_seconds where cause note confidence "
+		"evidence advice "
+		"command "
+		"timeline");
 	assert_keys(first(first(o, "findings"), "evidence"), "name value unit err");
 	assert_keys(first(o, "ranks"), "rank host pid device ops bytes wait_ns lateness_ns "
 				       "last_count exposed_ns exposed_err_ns err_ns "
