@@ -20,7 +20,7 @@
 	XX(-5, TORN, "ends in the middle of a block")                                              \
 	XX(-6, EMPTY, "holds no record")                                                           \
 	XX(-7, RANGE, "a value is outside its range")                                              \
-	XX(-8, FULL, "no room left")                                                               \
+	XX(-8, FULL, "no space left")                                                              \
 	XX(-9, BUSY, "in use by another process")                                                  \
 	XX(-10, NOTFOUND, "no such thing")
 

@@ -9,7 +9,7 @@
 /* The first size - 1 bytes of a file, then a NUL. Their number, 0 if there are none. */
 size_t ct_file_start(char *to, size_t size, const char *root, const char *path);
 
-/* What is untrusted: cut at the end of the line, blanks in place of unprintable characters. */
+/* What is untrusted: cut at the end of the line, blanks instead of unprintable characters. */
 void ct_file_tidy(char *line);
 
 /* First line of a file, printable, without blanks at its end. 1, or 0 ("") if there is none. */

@@ -52,7 +52,7 @@ uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
 		cover->n -= to - from - 1;
 	} else {
 		if (cover->n == CT_COVER_OPEN && from == 0) {
-			/* Older than everything that is open, and no room: closed at once. */
+			/* Older than everything that is open, and no space: closed at once. */
 			cover->floor = end;
 			cover->total += end - begin;
 			return end - begin;

@@ -173,7 +173,7 @@ static double in_steps(const struct ct_report *report, const struct ct_diff_row 
 	return row->comm && report->step_time.has_steps ? steps / (steps + 1) : 1;
 }
 
-/* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of
+/* `n` of the base's repetitions, behind them `m` of the run; `values` has space for the blocks of
  * all. */
 static int compare(const struct named_kind *of, size_t n, size_t m, size_t bases,
 		   const struct ct_report *report, double *values, struct ct_diff_row *row)

@@ -8,7 +8,7 @@
 
 /* The fact `program`: "train.py" as on the command line, or "-m pkg.train". Arguments may be
  * secrets, so no other word of the command line is recorded. No fact: another executable, code of
- * -c or of standard input, no /proc. `root`: used in place of "/". */
+ * -c or of standard input, no /proc. `root`: used instead of "/". */
 void ct_program_read(const char *root, struct ct_facts *facts);
 
 #endif

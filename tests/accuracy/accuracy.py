@@ -45,7 +45,7 @@ def expected(truth):
 
 def stragglers(report, truth):
     theirs, ours = expected(truth), named(report)
-    # whose GPU had no room may be named, or no one
+    # whose GPU had no free SMs may be named, or no one
     touched = {r for f in truth["faults"] for r in f["ranks"]}
     out = {"false_flags": float(bool(ours - theirs - touched))}
     if theirs:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A host that is as late in each step is named, whatever a step looks like; it is not a stage of a pipeline where every rank
-# exchanges with every rank. Whose kernels have no room on their GPU is not named: late starts cannot be distinguished from slow transfers. What it costs is the
+# exchanges with every rank. A rank whose kernels find no SMs on its GPU is not named: late starts cannot be distinguished from slow transfers. What it costs is the
 # generator's truth.
 try() {
 	commtrace-synth -o run "$@" >/dev/null
@@ -18,7 +18,7 @@ try() {
 	PYTHON
 	rm -r run run.truth.json
 }
-# A rank whose kernels have no room in a Broadcast holds the others up in what comes after it: no rank is named for it, but the run is
+# A rank whose kernels find no SMs in a Broadcast holds the others up in what comes after it: no rank is named for it, but the run is
 # not healthy.
 commtrace-synth -o run --workload ddp --hosts 1 --gpus-per-host 8 --steps 30 --fault starve-sm:rank=2,ms=20
 commtrace report run | head -n 2 | sed 's/[0-9.]* %/N %/; s/costs.*at most .* (/costs (/'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # One operation hangs: a receive without its send, a nonblocking operation that no one asks for, one behind a kernel that
-# never ends. All others are recorded and timed, more of them than the open table has room for; also when the process is
+# never ends. All others are recorded and timed, more of them than the open table has space for; also when the process is
 # killed meanwhile.
 . "$(dirname "$0")/e2e.sh"
 job=$e2e/stuck_job

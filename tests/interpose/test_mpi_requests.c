@@ -198,7 +198,7 @@ static void what_has_no_room_is_no_other(void **state)
 	assert_int_equal(ct_mpi_requests_count(), 0);
 }
 
-/* Of persistent requests that have no room: messages get no number that another might have, and
+/* Of persistent requests that have no slot: messages get no number that another might have, and
  * collectives have space. */
 static void what_is_lost_takes_no_ones_number(void **state)
 {

@@ -9,7 +9,7 @@ program=$(mpi_program many)
 mpi_traced 60 2 "$work/run" "$program" persistent 2>stderr || fail "persistent: exit $?: $(tail -n 3 stderr)"
 "$commtrace" dump --format jsonl run >dump.jsonl
 "$commtrace" report --format json run >report.json
-"$python" - <<'P' || fail "what had no room was not reported"
+"$python" - <<'P' || fail "what had no space was not reported"
 import json
 
 ops = [json.loads(line) for line in open("dump.jsonl")]
@@ -40,7 +40,7 @@ assert not bad, (len(bad), bad[0])
 assert "REQUESTS_FULL" not in open("report.json").read()
 P
 
-# Operations whose ends had no room are all on record, and the last lines of `run` and the first line of `info` say what is not.
+# Operations whose ends had no space are all on record, and the last lines of `run` and the first line of `info` say what is not.
 timeout -k 5 240 "$commtrace" run -o open -- "mpirun.$flavour" -n 2 "$program" open 2>stderr ||
 	fail "open: exit $?: $(tail -n 3 stderr)"
 ends=$("$commtrace" report --format json open | "$python" -c '

@@ -295,6 +295,11 @@ bites constants 'echo "#define FEW 16u /* tuning: with fewer it fails */" >>anal
 
 bites words 'echo "Nothing is told: a rank that died is no hang." >README.md'
 bites words 'echo "int is_told;" >>interpose/guard.c'
+bites words 'echo "int n_places;" >>interpose/guard.c'
+bites words 'echo "int place_of_rank(void);" >>interpose/guard.c'
+bites words 'echo "/* counted in a second" >>interpose/abi/nccl.h; echo " * place */" >>interpose/abi/nccl.h'
+bites words 'echo "Every rank marks at the same place." >README.md'
+quiet words 'echo "int is_in_place; /* MPI_IN_PLACE, in-place and out-of-place */" >>interpose/guard.c'
 bites words 'echo "A rank that died is no" >README.md; echo "hang." >>README.md'
 bites words 'echo "/* What nobody knows. */" >>interpose/abi/nccl.h'
 bites words 'printf "/*\n * Of what\n * nobody knows: what\n * nobody knows.\n */\n" >>interpose/abi/nccl.h'

@@ -56,5 +56,5 @@ awk '
 ' "${product[@]}" </dev/null | verdict "tags that mean two things"
 
 # A function says what it takes, begins, judges or looks at.
-awk '/^static .*[ *](begin|take|place_of|place|judge|look)[(]/ { printf "%s:%d: %s\n", FILENAME, FNR, $0 }' "${product[@]}" |
+awk '/^static .*[ *](begin|take|judge|look)[(]/ { printf "%s:%d: %s\n", FILENAME, FNR, $0 }' "${product[@]}" |
 	verdict "functions named by a verb alone"

@@ -280,7 +280,7 @@ static void a_wait_reports_how_far_one_had_come(void **state)
 	done(w);
 }
 
-/* A kernel that finds no room: the stream has reached it, and all ranks wait. */
+/* A kernel that finds no SMs: the stream has reached it, and all ranks wait. */
 static void a_starved_kernel_begins_late(void **state)
 {
 	struct ct_workload *w = make(

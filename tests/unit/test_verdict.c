@@ -293,7 +293,7 @@ static void one_long_stall_is_reported_and_held_against_no_one(void **state)
 	}
 }
 
-/* Its kernel had no room: that the transfers were not slow these times do not show. */
+/* Its kernel had no SMs: that the transfers were not slow these times do not show. */
 static void what_is_held_against_no_one_is_not_healthy(void **state)
 {
 	static const struct said said[] = {

@@ -297,7 +297,7 @@ CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 	if (!sim_device_get(device))
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_DEVICE, "no such device"));
 	if (!id || length < (int)sizeof("0000:00:00.0"))
-		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "no room"));
+		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "no space"));
 	snprintf(id, (size_t)length, "%04x:%02x:00.0", (unsigned)device >> 8,
 		 (unsigned)device & 0xff);
 	return sim_leave(CUDA_SUCCESS);
@@ -308,7 +308,7 @@ static CUresult refuse(CUdevice device, int has_room)
 {
 	if (!sim_device_get(device))
 		return sim_misuse(CUDA_ERROR_INVALID_DEVICE, "no such device");
-	return has_room ? CUDA_SUCCESS : sim_misuse(CUDA_ERROR_INVALID_VALUE, "no room");
+	return has_room ? CUDA_SUCCESS : sim_misuse(CUDA_ERROR_INVALID_VALUE, "no space");
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device)

@@ -230,7 +230,7 @@ int ct_timeline_file_draw(struct ct_timeline_file *file, const struct ct_paths *
 	if (st == CT_OK)
 		say_kind(file->timeline);
 	if (st == CT_IO && !err.text[0])
-		ct_fail(&err, st, "no room for it in $TMPDIR: %s", strerror(errno ? errno : EIO));
+		ct_fail(&err, st, "no space for it in $TMPDIR: %s", strerror(errno ? errno : EIO));
 	file->fd = st == CT_OK ? fcntl(fileno(out), F_DUPFD_CLOEXEC, 3) : -1;
 	fclose(out);
 	if (st == CT_OK && file->fd < 0)
