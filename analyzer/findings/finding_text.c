@@ -130,7 +130,9 @@ void ct_verdict_of_finding(const struct ct_finding *f, struct ct_report *report)
 	else if (f->kind == CT_FINDING_SLOW_OP)
 		ct_verdict_note(report, CT_NOTE_LINK_OR_RANK, CT_NO_WORDS);
 	else if (f->kind == CT_FINDING_IMBALANCE)
-		ct_verdict_note(report, CT_NOTE_NO_RANK_CAUSES_IT, CT_NO_WORDS);
+		/* its cause says so where the cause is shown */
+		ct_verdict_mention(report,
+				   ct_note_text(report, CT_NOTE_NO_RANK_CAUSES_IT, CT_NO_WORDS));
 	else if (f->at_most && !f->is_bounded)
 		ct_verdict_note(report, CT_NOTE_OVERLAP_HIDES, CT_NO_WORDS);
 }

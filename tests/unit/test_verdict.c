@@ -168,6 +168,8 @@ static void stalls_of_equal_ranks_are_counted_and_no_rank_is_named(void **state)
 	assert_int_equal(report->findings[0].kind, CT_FINDING_IMBALANCE);
 	assert_int_equal(report->findings[0].confidence, CT_CONFIDENCE_LOW);
 	assert_non_null(strstr(report->findings[0].cause, "a busy machine"));
+	/* the cause and the finding's note say so */
+	assert_null(report->verdict.note);
 	assert_null(strstr(report->findings[0].advice, "pack sequences"));
 	ct_report_free(report);
 	assert_int_equal(fx_teardown(&fixture), 0);
