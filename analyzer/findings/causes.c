@@ -9,7 +9,6 @@
 #include "analyzer/model/command.h"
 #include "analyzer/model/names.h"
 
-#define RANKS_NAMED 8  /* size: ranks in a line */
 #define HOSTS_NAMED 3u /* size: hosts in a line */
 #define MOST_GPUS 16u  /* size: of a process, that are looked through */
 
@@ -54,7 +53,7 @@ static const char *ranks_of(const struct ct_finding *f, const char *where, struc
 {
 	if (f->kind == CT_FINDING_STRAGGLER_HOST)
 		return ct_own_part(memory, CT_PART_RANKS_OF_HOST, CT_WORDS({ "{where}", where }));
-	return ct_ranks_words(memory, f->ranks, f->n_ranks, RANKS_NAMED);
+	return ct_ranks_words(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 }
 
 /* ---- where the command runs ---- */
@@ -110,16 +109,29 @@ static const char *gpu_of(const struct ct_report *report, const struct ct_report
 	return ct_command_gpu(report->memory, row->device, visible);
 }
 
-/* A process that has ended has no pid any more. */
-static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_report *report)
+/* The first rank of the finding on this host (NULL: on any). */
+static const struct ct_report_rank *first_on(const struct ct_finding *f,
+					     const struct ct_report *report, const char *host)
 {
-	const struct ct_report_rank *row = f->n_ranks ? row_of(report, f->ranks[0]) : NULL;
-	struct ct_command_at at = { .gpu = "",
+	for (size_t i = 0; i < f->n_ranks; i++) {
+		const struct ct_report_rank *row = row_of(report, f->ranks[i]);
+
+		if (row && (!host || (row->host && strcmp(row->host, host) == 0)))
+			return row;
+	}
+	return NULL;
+}
+
+/* A process that has ended has no pid any more. */
+static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_report *report,
+				    const char *host)
+{
+	const struct ct_report_rank *row = first_on(f, report, f->n_hosts > 1 ? host : NULL);
+	struct ct_command_at at = { .host = host,
+				    .gpu = "",
 				    .has_network = report->run.n_hosts > 1,
 				    .run = report->run.words };
 
-	if (report->run.n_hosts > 1 && f->n_hosts)
-		at.host = f->hosts[0];
 	if (row && f->n_ranks == 1)
 		at.gpu = gpu_of(report, row);
 	if (row && report->run.processes_running)
@@ -127,22 +139,26 @@ static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_
 	return at;
 }
 
+/* On each of the hosts that the advice names. */
 static const char *command_on(const struct ct_finding *f, const struct ct_report *report)
 {
-	const struct ct_command_at at = runs_at(f, report);
-
+	struct ct_command_at at[HOSTS_NAMED];
 	const char *text;
+	size_t n = 0;
 
 	if (!f->command)
 		return NULL;
-	text = ct_command_text(report->memory, f->command, &at);
+	for (; report->run.n_hosts > 1 && n < f->n_hosts && n < HOSTS_NAMED; n++)
+		at[n] = runs_at(f, report, f->hosts[n]);
+	if (!n)
+		at[n++] = runs_at(f, report, NULL);
+	text = ct_command_each(report->memory, f->command, at, n);
 	/* of a process that has ended, what is on record */
-	return text || !strstr(f->command, "{pid}")
-		       ? text
-		       : ct_command_text(report->memory,
-					 ct_own_part(report->memory, CT_PART_RUN_TIMELINE,
-						     CT_NO_WORDS),
-					 &at);
+	if (!text && strstr(f->command, "{pid}"))
+		text = ct_command_text(
+			report->memory,
+			ct_own_part(report->memory, CT_PART_RUN_TIMELINE, CT_NO_WORDS), at);
+	return text;
 }
 
 /* ---- advice ---- */

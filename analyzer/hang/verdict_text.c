@@ -257,18 +257,36 @@ static int has_several_hosts(const struct ct_hang_case *c)
 	return 0;
 }
 
-/* The host of the root's first rank. */
-static struct ct_command_at runs_at(const struct ct_verdict_text *s)
+#define HOSTS_NAMED 3u /* size: hosts in a command */
+
+static int is_among(const struct ct_command_at *at, size_t n, const char *host)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!at[i].host || !host || strcmp(at[i].host, host) == 0)
+			return 1;
+	return 0;
+}
+
+/* For the first of the root's ranks on each host. */
+static const char *command_text(const struct ct_verdict_text *s, const char *pattern)
 {
 	const struct ct_hang_case *c = s->w->ix->c;
-	const struct ct_hang_rank *r;
+	const int several = has_several_hosts(c);
+	struct ct_command_at at[HOSTS_NAMED] = { 0 };
+	size_t n = 0;
 
-	if (!s->root->n_ranks)
-		return (struct ct_command_at){ .host = NULL };
-	r = &c->ranks[s->root->ranks[0]];
-	return (struct ct_command_at){ .host = has_several_hosts(c) ? r->host : NULL,
-				       .gpu = r->pid ? r->gpu : NULL,
-				       .pid = r->stopped_pid ? r->stopped_pid : r->pid };
+	for (uint32_t k = 0; k < s->root->n_ranks && n < HOSTS_NAMED; k++) {
+		const struct ct_hang_rank *r = &c->ranks[s->root->ranks[k]];
+		const char *host = several ? r->host : NULL;
+
+		if (!is_among(at, n, host))
+			at[n++] = (struct ct_command_at){
+				.host = host,
+				.gpu = r->pid ? r->gpu : NULL,
+				.pid = r->stopped_pid ? r->stopped_pid : r->pid,
+			};
+	}
+	return ct_command_each(s->w->ix->arena, pattern, at, n ? n : 1);
 }
 
 /* ---- the verdict ---- */
@@ -288,7 +306,6 @@ int ct_hang_verdict_texts(const struct ct_verdict_text *s)
 	struct ct_hang_verdict *v = s->v;
 	struct ct_hang_text_row row = ct_hang_text_row(v->code, ct_hang_cause(s));
 	const int by_host = is_on_host(s->w->ix->c, v->comm), is_one = s->root->n_ranks == 1;
-	const struct ct_command_at at = runs_at(s);
 	const char *ranks = ct_hang_rank_indices_text(s->w->ix, s->root->ranks, s->root->n_ranks);
 	const char *advice = by_host && row.host_advice ? row.host_advice : row.advice;
 	const char *command = by_host ? row.host_command : row.command;
@@ -323,7 +340,7 @@ int ct_hang_verdict_texts(const struct ct_verdict_text *s)
 		if (characters(v->headline) <= CT_HEADLINE)
 			break;
 	}
-	v->command = command ? ct_command_text(a, command, &at) : NULL;
+	v->command = command ? command_text(s, command) : NULL;
 	return ct_hang_notes(s);
 }
 

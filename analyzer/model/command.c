@@ -49,3 +49,19 @@ const char *ct_command_text(struct ct_arena *memory, const char *pattern,
 
 	return ct_template_fill(memory, pattern, words, sizeof(words) / sizeof(words[0]));
 }
+
+const char *ct_command_each(struct ct_arena *memory, const char *pattern,
+			    const struct ct_command_at *at, size_t n)
+{
+	const char *all = NULL, *last = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *text = ct_command_text(memory, pattern, &at[i]);
+
+		if (!text || (last && strcmp(text, last) == 0))
+			continue;
+		all = all ? ct_arena_printf(memory, "%s; %s", all, text) : text;
+		last = text;
+	}
+	return all;
+}

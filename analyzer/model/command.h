@@ -8,6 +8,7 @@
 #ifndef CT_ANALYZER_MODEL_COMMAND_H
 #define CT_ANALYZER_MODEL_COMMAND_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyzer/base/arena.h"
@@ -27,5 +28,10 @@ const char *ct_command_gpu(struct ct_arena *memory, int device, const char *visi
 /* NULL: out of memory, or the pattern needs what is not on record. */
 const char *ct_command_text(struct ct_arena *memory, const char *pattern,
 			    const struct ct_command_at *at);
+
+/* One after the other, equal ones once, without those that are NULL: "ssh node1 top; ssh node2
+ * top". NULL: there is none. */
+const char *ct_command_each(struct ct_arena *memory, const char *pattern,
+			    const struct ct_command_at *at, size_t n);
 
 #endif

@@ -7,6 +7,9 @@
 
 #include "analyzer/base/arena.h"
 
+/* size: numbers in a list of ranks, so that it fits a line. */
+#define CT_RANKS_SHOWN 16u
+
 /* Sorted ranks as "2", "0,1,3-15" or "0-2,5,7,..." (at most `most` numbers). "": out of memory. */
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most);
 

@@ -24,6 +24,7 @@ static void open_report(int on_gpu)
 	for (int r = 0; r < 2; r++)
 		ranks[r] = (struct ct_report_rank){
 			.rank = r,
+			.host = r ? "node8" : "node7",
 			.device = on_gpu ? r : -1,
 			.timing = on_gpu ? CT_TIMING_EVENTS : CT_TIMING_CALL,
 			.exposed_ns = CT_UNKNOWN,
@@ -107,6 +108,7 @@ static void a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	f = add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 2);
 	ct_finding_set_cause(f, CT_WHY_HOST_LATE); /* what is learnt later holds */
 	ranks[0].pid = 4711;
+	ranks[1].pid = 4712;
 	ct_findings_advise(&list, &report);
 	assert_null(f->command); /* the process has ended, and with it its pid */
 	ct_finding_set_cause(f, CT_WHY_HOST_LATE);
@@ -116,7 +118,8 @@ static void a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	ct_finding_set_cause(f, CT_WHY_HOST_LATE);
 	report.run.processes_running = 2;
 	ct_findings_advise(&list, &report);
-	assert_string_equal(f->command, "ssh node7 commtrace stacks 4711");
+	assert_string_equal(f->command,
+			    "ssh node7 commtrace stacks 4711; ssh node8 commtrace stacks 4712");
 	assert_true(says(f->cause, "host-bound"));
 	assert_true(says(f->advice, "ranks 0,1") && says(f->advice, "node7,node8"));
 	assert_true(says(f->advice, "data loading"));

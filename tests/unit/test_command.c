@@ -35,6 +35,22 @@ static void what_is_not_a_host_name_gives_no_command(void **state)
 		assert_null(on(names[i]));
 }
 
+static void a_command_for_several_hosts_names_each_of_them(void **state)
+{
+	const struct ct_command_at at[] = {
+		{ .host = "node1", .pid = 12 },
+		{ .host = "two words", .pid = 13 },
+		{ .host = "node2", .pid = 14 },
+	};
+
+	(void)state;
+	assert_string_equal(ct_command_each(memory, "{ssh}commtrace stacks {pid}", at, 3),
+			    "ssh node1 commtrace stacks 12; ssh node2 commtrace stacks 14");
+	assert_string_equal(ct_command_each(memory, "commtrace info run", at, 3),
+			    "commtrace info run");
+	assert_null(ct_command_each(memory, "{run}", at, 3));
+}
+
 static int make_memory(void **state)
 {
 	(void)state;
@@ -54,6 +70,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_is_named_whole),
 		cmocka_unit_test(what_is_not_a_host_name_gives_no_command),
+		cmocka_unit_test(a_command_for_several_hosts_names_each_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, make_memory, free_memory);
