@@ -281,7 +281,7 @@ static int add_unseen(struct ct_report *report, const struct ct_report_fact *fac
 		      size_t n)
 {
 	const struct ct_invisible_row *row = ct_invisible_by_id(fact->name);
-	const char *list = ct_ranks_text(report->memory, ranks, n, 8);
+	const char *list = ct_ranks_text(report->memory, ranks, n, CT_RANKS_SHOWN);
 	struct ct_report_invisible *to = &report->invisible[report->n_invisible];
 
 	if (!list)

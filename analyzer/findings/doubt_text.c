@@ -39,10 +39,13 @@ uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *slots, uin
 
 /* ---- what is not there ---- */
 
+#define LACKING_COLUMNS 59u /* size: what is lacking may be the headline of the verdict */
+
 /* Ranks of which records are missing, sorted. */
 static const char *ranks_with_losses(const struct ct_report *report)
 {
 	int *ranks = ct_arena_calloc(report->memory, report->n_dropped + 1, sizeof(*ranks));
+	const char *text = "";
 	size_t n = 0;
 
 	for (size_t i = 0; ranks && i < report->n_dropped; i++) {
@@ -55,10 +58,14 @@ static const char *ranks_with_losses(const struct ct_report *report)
 		if (known == n)
 			ranks[n++] = report->dropped[i].rank;
 	}
-	if (!n)
-		return "";
-	return ct_note_text(report, CT_NOTE_RECORDS_LACKING,
-			    CT_WORDS({ "{ranks}", ct_ranks_words(report->memory, ranks, n, 4) }));
+	for (unsigned most = CT_RANKS_SHOWN; n && most >= 4; most--) {
+		text = ct_note_text(
+			report, CT_NOTE_RECORDS_LACKING,
+			CT_WORDS({ "{ranks}", ct_ranks_words(report->memory, ranks, n, most) }));
+		if (ct_headline_columns(text) <= LACKING_COLUMNS)
+			break;
+	}
+	return text;
 }
 
 const char *ct_lacking_text(const struct ct_model *model, const struct ct_report *report)

@@ -70,7 +70,7 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 		      : share > 100 * CT_WORTH_REPORTING || unknown ? CT_SEVERITY_WARNING
 								    : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	ct_finding_evidence(list, f, "records",
 			    unknown && !report->dropped_records ? NAN
 								: (double)report->dropped_records,
@@ -86,7 +86,7 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 			   unknown && !report->dropped_records
 				   ? ct_own_part(memory, CT_PART_UNKNOWN_NUMBER, CT_NO_WORDS)
 				   : records },
-			 { "{ranks}", n ? ct_ranks_words(memory, f->ranks, n, 8)
+			 { "{ranks}", n ? ct_ranks_words(memory, f->ranks, n, CT_RANKS_SHOWN)
 					: ct_own_part(memory, CT_PART_UNKNOWN_RANKS, CT_NO_WORDS) },
 			 { "{reason}", reason }, { "{remedy}", remedy_of(report, memory, f) }));
 	ct_finding_put(list, f, "records", "%s", records);

@@ -49,7 +49,7 @@ static const char *describe(struct ct_arena *memory, const struct ct_report_env_
 					    ? ct_arena_printf(memory, "%.60s", d->values[v].value)
 					    : ct_own_part(memory, CT_PART_NOT_SET, CT_NO_WORDS);
 		const char *ranks = ct_ranks_words(memory, d->values[v].ranks, d->values[v].n_ranks,
-						   4);
+						   CT_RANKS_SHOWN);
 
 		text = ct_arena_printf(
 			memory, "%s%s %s", text, v ? "," : "",
@@ -104,7 +104,7 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 	f->confidence = CT_CONFIDENCE_HIGH;
 	ct_finding_ranks(list, f, ranks, n_ranks);
 	ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN);
-	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	text = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	names = ct_arena_printf(memory, "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
 	ct_finding_say(list, f, CT_OWN_ENVIRONMENT_DIFFERS,
 		       CT_WORDS({ "{names}", names }, { "{values}", cause }));

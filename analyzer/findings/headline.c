@@ -23,8 +23,15 @@ static const struct detail {
 	unsigned ranks; /* at most so many numbers; 0: how many there are */
 	size_t host;	/* columns; 0: without it */
 	int is_brief;	/* costs without percentage, calls without communicator */
-} details[] = { { 4, MOST_ALL, 0 }, { 4, 15, 0 }, { 4, 12, 0 }, { 2, 8, 0 },
-		{ 2, 0, 0 },	    { 2, 8, 1 },  { 0, 0, 0 },	{ 0, 0, 1 } };
+} details[] = { { CT_RANKS_SHOWN, MOST_ALL, 0 },
+		{ 4, MOST_ALL, 0 },
+		{ 4, 15, 0 },
+		{ 4, 12, 0 },
+		{ 2, 8, 0 },
+		{ 2, 0, 0 },
+		{ 2, 8, 1 },
+		{ 0, 0, 0 },
+		{ 0, 0, 1 } };
 
 size_t ct_headline_columns(const char *text)
 {

@@ -199,7 +199,7 @@ static void put_who(const struct link_finding *m, const struct ct_cause *cause,
 		    struct ct_finding *f)
 {
 	struct ct_arena *memory = m->list->memory;
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	const char *host = f->n_hosts ? ct_host_word(memory, f->hosts[0]) : "?";
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 
@@ -236,7 +236,7 @@ static void say_cause(const struct link_finding *m, const struct ct_cause *cause
 	enum ct_own_part parts = m->between_hosts ? CT_PART_LINK_NETWORK
 				 : m->on_gpu	  ? CT_PART_LINK_GPU
 						  : CT_PART_LINK_HOST;
-	const char *ranks = ct_ranks_words(memory, f->ranks, f->n_ranks, 8), * or = "";
+	const char *ranks = ct_ranks_words(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN), * or = "";
 
 	if (cause->is_exact && cause->kind == CT_CAUSE_LINK)
 		ranks = ct_own_part(memory, CT_PART_LINK_BETWEEN, CT_WORDS({ "{ranks}", ranks }));

@@ -48,14 +48,14 @@ const char *ct_order_op_text(const struct ct_order_maker *k, const struct ct_ord
 
 const char *ct_order_ranks_text(const struct ct_order_maker *k, unsigned which)
 {
-	int ranks[CT_ORDER_NAMED + 1];
+	int *ranks = ct_arena_calloc(k->list->memory, k->comm->nranks + 1u, sizeof(*ranks));
 	size_t n = 0;
 
-	for (uint32_t m = 0; m < k->comm->nranks && n <= CT_ORDER_NAMED; m++) {
+	for (uint32_t m = 0; ranks && m < k->comm->nranks; m++) {
 		if (k->set[m] == which && k->comm->slots[m])
 			ranks[n++] = k->model->slots[k->comm->slots[m] - 1].rank;
 	}
-	return ct_ranks_text(k->list->memory, ranks, n, CT_ORDER_NAMED);
+	return ct_ranks_text(k->list->memory, ranks, n, CT_RANKS_SHOWN);
 }
 
 const char *ct_order_ranks_words(const struct ct_order_maker *k, unsigned which)
@@ -82,7 +82,7 @@ const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *si
 void ct_order_put_ranks(struct ct_order_maker *k)
 {
 	ct_finding_put(k->list, k->f, "ranks", "%s",
-		       ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED));
+		       ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_RANKS_SHOWN));
 	ct_finding_put_comm(k->list, k->f, k->comm->hash);
 }
 

@@ -9,9 +9,6 @@
 #include "analyzer/order/divergence.h"
 #include "analyzer/order/order_book.h"
 
-/* size: at most so many ranks are in a line. */
-#define CT_ORDER_NAMED 8u
-
 struct ct_order_maker {
 	const struct ct_model *model;
 	const struct ct_order_book *book;

@@ -34,12 +34,13 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	ct_finding_evidence(list, f, "timed", 100 * report->run.timed_ratio, "%", NAN);
 	f->severity = dear ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
-	ct_finding_say(list, f, dear ? CT_OWN_OVERHEAD : CT_OWN_UNTIMED_LAUNCHES,
-		       CT_WORDS({ "{share}", ct_prose_pct(dear ? report->overhead_pct
-							       : 100 * report->run.timed_ratio)
-						     .s },
-				{ "{ranks}", ct_ranks_words(list->memory, f->ranks, n, 8) }));
-	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);
+	ct_finding_say(
+		list, f, dear ? CT_OWN_OVERHEAD : CT_OWN_UNTIMED_LAUNCHES,
+		CT_WORDS({ "{share}",
+			   ct_prose_pct(dear ? report->overhead_pct : 100 * report->run.timed_ratio)
+				   .s },
+			 { "{ranks}", ct_ranks_words(list->memory, f->ranks, n, CT_RANKS_SHOWN) }));
+	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	ct_finding_put(list, f, "ranks", "%s", who);
 	ct_finding_put(list, f, "wrappers", "%s", ct_text_pct(report->overhead_pct).s);
 	ct_finding_put(list, f, "promised", "1%%");

@@ -43,7 +43,7 @@ static enum ct_finding_kind kind_of(enum ct_slow_kind kind)
 
 static void put_who(const struct ct_slow_row *row, struct ct_findings *list, struct ct_finding *f)
 {
-	const char *ranks = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);
+	const char *ranks = ct_ranks_text(list->memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	const char *host = ct_host_word(list->memory, f->hosts[0]);
 
 	if (row->kind == CT_SLOW_HOST)
@@ -209,7 +209,8 @@ static struct cores cores_of(const struct slow_findings *t, const struct ct_slow
 	cores.explain_it = theirs - others >= CT_MOST * loss;
 	f->waited_for_cores = ct_own_part(
 		memory, CT_PART_WAITED_FOR_CORES,
-		CT_WORDS({ "{ranks}", ct_ranks_words(memory, f->ranks, f->n_ranks, 8) },
+		CT_WORDS({ "{ranks}",
+			   ct_ranks_words(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN) },
 			 { "{theirs}", ct_prose_ns(ct_round_whole(theirs)).s },
 			 { "{others}", ct_prose_ns(ct_round_whole(others)).s }));
 	ct_finding_evidence(t->list, f, "waited_for_cores", theirs, "ns", NAN);
@@ -396,8 +397,9 @@ static const char *slowest_text(const struct slow_findings *t)
 	if (!n)
 		return NULL;
 	qsort(ranks, n, sizeof(*ranks), ct_by_int);
-	return ct_own_part(memory, CT_PART_SLOWEST_IN_ALL,
-			   CT_WORDS({ "{ranks}", ct_ranks_words(memory, ranks, n, 8) }));
+	return ct_own_part(
+		memory, CT_PART_SLOWEST_IN_ALL,
+		CT_WORDS({ "{ranks}", ct_ranks_words(memory, ranks, n, CT_RANKS_SHOWN) }));
 }
 
 /* The loss from differences between ranks with equal work. No rank is at fault. */

@@ -101,7 +101,7 @@ struct port_totals {
 static void describe(struct ct_findings *list, struct ct_finding *f, const struct port_totals *s)
 {
 	struct ct_arena *memory = list->memory;
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	const char *host = ct_host_word(memory, f->hosts[0]);
 
 	f->severity = CT_SEVERITY_WARNING;

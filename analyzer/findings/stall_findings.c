@@ -249,7 +249,7 @@ static void put_who(const struct stall_search *s, struct ct_finding *f)
 	struct ct_findings *list = s->t->list;
 
 	ct_finding_put(list, f, f->n_ranks == 1 ? "rank" : "ranks", "%s",
-		       ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8));
+		       ct_ranks_text(list->memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN));
 	if (f->n_hosts == 1)
 		ct_finding_put(list, f, "host", "%s", ct_host_word(list->memory, f->hosts[0]));
 }

@@ -31,6 +31,9 @@ lines >skipped.jsonl <<END
 2|$step, 3 20 a.py:2, 4 300 a.py:3, 5 4000 a.py:4
 3|$step, 3 1 a.py:1, 4 20 a.py:2, 5 300 a.py:3, 6 4000 a.py:4
 END
+# a list of ranks is whole
+commtrace-synth -o exit --hosts 2 --fault=exit:rank=3,op=100 >/dev/null 2>&1
+commtrace report exit --json | grep -o 'rank 3 exited cleanly[^"]*'
 for run in barrier skipped; do
 	commtrace import jsonl $run.jsonl -o $run >/dev/null
 	commtrace report $run | sed '/^$/q'

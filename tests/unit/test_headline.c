@@ -154,6 +154,25 @@ static void a_short_headline_says_all(void **state)
 	ct_findings_fini(&list);
 }
 
+static void a_list_of_ranks_is_cut_only_where_the_line_is_too_short(void **state)
+{
+	static int few[] = { 0, 2, 4, 6, 8, 10 };
+	struct ct_findings list = { .memory = report.memory };
+	struct ct_finding f = worst(CT_FINDING_STRAGGLER_GROUP, &list);
+
+	(void)state;
+	f.ranks = few;
+	f.n_ranks = COUNT(few);
+	f.hosts[0] = LONG_HOST;
+	f.at_most = 0;
+	ct_finding_loss(&list, &f, 12300000000, 1100000000, 12300000000);
+	f.n_hosts = 2;
+	ct_headline(&f, &report);
+	assert_string_equal(f.headline,
+			    "ranks 0,2,4,6,8,10 cost 15.4 ± 1.4 ms/step (12.3 % of step time)");
+	ct_findings_fini(&list);
+}
+
 static void a_name_of_any_length_is_cut(void **state)
 {
 	const char *text = ct_headline_fit(report.memory, "Setting not read",
@@ -293,6 +312,9 @@ int main(void)
 						close_report),
 		cmocka_unit_test_setup_teardown(a_short_headline_says_all, open_report,
 						close_report),
+		cmocka_unit_test_setup_teardown(
+			a_list_of_ranks_is_cut_only_where_the_line_is_too_short, open_report,
+			close_report),
 		cmocka_unit_test_setup_teardown(a_name_of_any_length_is_cut, open_report,
 						close_report),
 		cmocka_unit_test_setup_teardown(each_verdict_fits_the_line, open_report,
