@@ -181,6 +181,7 @@ static int list_slow(const struct ct_hang_index *ix, struct ct_hang_result *resu
 	qsort(all, n, sizeof(*all), by_age);
 	result->not_stalled = all;
 	result->n_not_stalled = n < CT_HANG_SLOW ? n : CT_HANG_SLOW;
+	result->all_not_stalled = n;
 	return CT_OK;
 }
 

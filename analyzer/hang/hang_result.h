@@ -86,7 +86,7 @@ struct ct_hang_result {
 	struct ct_hang_verdict *verdicts; /* most victims first, then by begin */
 	uint32_t n_verdicts;
 	struct ct_hang_slow *not_stalled; /* the oldest first, at most CT_HANG_SLOW */
-	uint32_t n_not_stalled;
+	uint32_t n_not_stalled, all_not_stalled;
 	struct ct_hang_missing *missing;
 	uint32_t n_missing;
 };

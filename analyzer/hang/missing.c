@@ -20,7 +20,10 @@ static int add(struct ct_hang_run *out, const char *text)
 static int add_processes(struct ct_gather *g, struct ct_hang_run *out, enum ct_hang_text text,
 			 uint32_t n)
 {
-	const struct ct_word words[] = { { "{n}", ct_arena_printf(g->memory, "%" PRIu32, n) } };
+	const struct ct_word words[] = {
+		{ "{processes}",
+		  ct_arena_printf(g->memory, "%" PRIu32 " process%s", n, n == 1 ? "" : "es") },
+	};
 
 	return n ? add(out, ct_template_fill(g->memory, ct_hang_text_of(text), words, 1)) : CT_OK;
 }

@@ -157,7 +157,7 @@ static uint32_t count_of(const struct ct_hang_run *run)
 {
 	if (run->state == CT_JOB_RUNNING)
 		return run->running;
-	return run->state == CT_JOB_UNRECORDED ? run->result->n_not_stalled : run->ranks_seen;
+	return run->state == CT_JOB_UNRECORDED ? run->result->all_not_stalled : run->ranks_seen;
 }
 
 /* NULL: out of memory. */
@@ -186,6 +186,10 @@ static const char *fill(const struct ct_hang_run *run, enum ct_hang_text text,
 		  run->state == CT_JOB_UNRECORDED
 			  ? ct_arena_printf(memory, "%" PRIu32 " operation%s", n, n == 1 ? "" : "s")
 			  : ct_arena_printf(memory, "%" PRIu32, n) },
+		{ "{processes}",
+		  ct_arena_printf(memory, "%" PRIu32 " process%s", n, n == 1 ? "" : "es") },
+		{ "{all_ranks}",
+		  n == 1 ? "the only rank" : ct_arena_printf(memory, "all %" PRIu32 " ranks", n) },
 		{ "{all}", ct_arena_printf(memory, "%" PRIu32, run->ranks_expected) },
 		{ "{op}", oldest_op(run, memory) },
 		{ "{a}", ct_arena_printf(memory, "rank %s", ct_text_rank(rank).s) },
@@ -441,18 +445,35 @@ static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
 
 /* ---- the rest ---- */
 
+static int rank_of(const struct ct_hang_case *c, const struct ct_hang_slow *slow)
+{
+	return c->ranks[c->ops[slow->op].rank].rank;
+}
+
+/* The oldest ones, by rank. */
 static void write_slow(struct ct_text *text, const struct ct_hang_run *run)
 {
 	const struct ct_hang_case *c = &run->hang_case;
 	const struct ct_hang_result *r = run->result;
+	struct ct_hang_slow shown[MOST_SLOW];
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->n_not_stalled && i < MOST_SLOW; i++) {
-		const struct ct_hang_op *op = &c->ops[r->not_stalled[i].op];
+	for (; n < r->n_not_stalled && n < MOST_SLOW; n++) {
+		uint32_t at = n;
+
+		for (; at && rank_of(c, &shown[at - 1]) > rank_of(c, &r->not_stalled[n]); at--)
+			shown[at] = shown[at - 1];
+		shown[at] = r->not_stalled[n];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_hang_op *op = &c->ops[shown[i].op];
 
 		ct_text_rowf(text, i ? "" : "in flight", "rank %s: %s #%" PRIu64 " %s, for %s",
 			     ct_text_rank(c->ranks[op->rank].rank).s, ct_op_name(op->op), op->seq,
-			     ct_op_state_name(op->state), ct_prose_ns(r->not_stalled[i].age_ns).s);
+			     ct_op_state_name(op->state), ct_prose_ns(shown[i].age_ns).s);
 	}
+	if (r->all_not_stalled > n)
+		ct_text_rowf(text, "", "and %" PRIu32 " more", r->all_not_stalled - n);
 }
 
 static void write_missing(struct ct_text *text, const struct ct_hang_run *run, uint32_t most)
