@@ -413,7 +413,7 @@ static int try_slot(const struct ct_instance_log *log, const struct ct_step_log 
 static const char *why_not(const struct ct_step_log *step_log)
 {
 	if (!step_log->sequence.n_ops)
-		return "no operations on record to cut the run by";
+		return "no operation of several ranks to cut the run by";
 	if (step_log->sequence.n_ops < CT_LEAST_OFTEN)
 		return "too few operations to cut the run by";
 	return "no operation comes again at regular distances; --step-anchor names one";
