@@ -11,7 +11,7 @@ import values
 from fixture import WithPages
 
 # What runs.py recorded.
-COMMANDS = {"gpu": "commtrace-simjob", "gloo": "gloo_job", "hostile": "hostile"}
+PROGRAMS = {"gpu": "commtrace-simjob \u00b7 8 ranks", "gloo": "gloo_job \u00b7 4 ranks", "hostile": "hostile \u00b7 4 ranks"}
 MOST_BYTES = 300_000  # of the page without its data
 WIDTHS = (390, 900, 1400)
 
@@ -72,14 +72,14 @@ class Pages(WithPages):
                     [...document.querySelectorAll('[data-picture=curves] svg text')].some(e => e.textContent === 'fit')] : [0, 0]""")
             self.assertEqual(*lines, page.name)
 
-    def test_the_title_is_the_command_and_the_date(self):
+    def test_the_title_is_program_ranks_and_date(self):
         for page in self.pages.values():
             self.open(page)
-            command, date, tool = self.browser.run("return document.title").rsplit(" \u00b7 ", 2)
+            program, date, tool = self.browser.run("return document.title").rsplit(" \u00b7 ", 2)
             begin = time.gmtime(page.report["run"]["begin_unix_ns"] // 10**9)
             self.assertEqual((date, tool), (time.strftime("%Y-%m-%d %H:%M UTC", begin), "commtrace"), page.name)
-            if page.name in COMMANDS:
-                self.assertEqual(command, COMMANDS[page.name])
+            if page.name in PROGRAMS:
+                self.assertEqual(program, PROGRAMS[page.name])
 
     def test_1024_ranks_are_ready_not_much_later_than_none(self):
         if {"wide", "empty"} <= self.pages.keys():
