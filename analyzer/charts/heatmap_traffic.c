@@ -141,8 +141,7 @@ static int choose(const struct ct_heatmap_make *make, const struct ct_traffic_la
 			*layer = l;
 	}
 	if (!t->n_layers)
-		return ct_fail(make->err, CT_EMPTY, "%s",
-			       t->why ? t->why : "no messages were recorded");
+		return ct_fail(make->err, CT_EMPTY, "%s", t->why ? t->why : "no P2P was recorded");
 	if (!*layer)
 		return not_there(make, scope);
 	if (n > 1)
@@ -267,8 +266,8 @@ static int set_tips(const struct ct_heatmap_make *make, const struct ct_traffic_
 			"bytes",
 		},
 		{ "count", "count", NULL, "count" },
-		{ "bandwidth of messages", "bandwidth_Bps", "bandwidth_err_Bps", "Bps" },
-		{ "time of messages", "time_ns", "time_err_ns", "ns" },
+		{ "P2P bandwidth", "bandwidth_Bps", "bandwidth_err_Bps", "Bps" },
+		{ "P2P time", "time_ns", "time_err_ns", "ns" },
 	};
 	const size_t n = sizeof(values) / sizeof(values[0]);
 	long at = layer - make->report->traffic.layers;
@@ -321,7 +320,7 @@ static void say_model(const struct ct_heatmap_make *make, const struct ct_traffi
 						   ct_prose_bytes(layer->exact_bytes).s));
 	if (make->request->show == CT_SHOW_BANDWIDTH)
 		ct_heatmap_note(p, ct_arena_printf(make->memory,
-						   "Bandwidth of messages only, each pair's bytes "
+						   "P2P only: each pair's bytes "
 						   "over their time; error up to %s.",
 						   ct_prose_Bps(err).s));
 	if (make->report->traffic.note)
@@ -339,8 +338,8 @@ static const char *title_of(const struct ct_heatmap_make *make,
 {
 	enum ct_heatmap_show show = make->request->show;
 	const char *asked, *kind = wanted(make->request, &asked);
-	const char *what = show == CT_SHOW_COUNT       ? "Operations and messages"
-			   : show == CT_SHOW_BANDWIDTH ? "Bandwidth of messages"
+	const char *what = show == CT_SHOW_COUNT       ? "Collectives and P2P"
+			   : show == CT_SHOW_BANDWIDTH ? "P2P bandwidth"
 						       : "Bytes sent";
 
 	if (!asked)
@@ -378,7 +377,7 @@ int ct_heatmap_traffic(const struct ct_heatmap_make *make)
 					      : CT_HEATMAP_BYTES;
 	p->ramp = CT_RAMP_AMOUNT;
 	p->scale = "logarithmic scale";
-	p->nothing = show == CT_SHOW_BANDWIDTH ? "no messages" : "no traffic";
+	p->nothing = show == CT_SHOW_BANDWIDTH ? "no P2P" : "no traffic";
 	p->zero_is_nothing = 1;
 	say_model(make, layer);
 	return p->title ? ct_heatmap_scale_log(make) : CT_NOMEM;

@@ -41,7 +41,7 @@ static const char *op_of(const struct ct_model *model, const struct ct_class *cl
 {
 	if (class->op)
 		return ct_op_names_get(&model->names, class->op);
-	return class->grouped == CT_GROUPED_MESSAGES ? "messages" : "group";
+	return class->grouped == CT_GROUPED_MESSAGES ? "P2P" : "group";
 }
 
 static struct ct_live_row *row_of(struct ct_live_view *view, uint32_t *cap,

@@ -9,7 +9,7 @@
 
 const char *ct_grouped_name(enum ct_grouped grouped)
 {
-	static const char *const names[] = { NULL, "collectives", "messages" };
+	static const char *const names[] = { NULL, "collectives", "P2P" };
 
 	return names[grouped];
 }

@@ -150,7 +150,7 @@ struct ct_report_op {
 	unsigned backend, op, dtype;
 	const char *op_name; /* "?" if unknown; the same in fields below; NULL: those of a group
 				differ */
-	const char *group;   /* "collectives", "messages"; NULL: each alone in its launch */
+	const char *group;   /* "collectives", "P2P"; NULL: each alone in its launch */
 	uint64_t size_range; /* 0, or 2^k: 2^k <= bytes < 2^(k+1); CT_UNKNOWN */
 	uint64_t instances, bytes;
 	uint64_t bytes_each; /* bytes / instances */

@@ -250,7 +250,7 @@ static void grouped_messages_are_reported_by_rank(void **state)
 	}
 	report = close_job(400 * MS);
 	assert_int_equal(report->n_ops, 3);
-	op = row(report, "messages", NULL);
+	op = row(report, "P2P", NULL);
 	assert_non_null(op);
 	assert_int_equal(op->instances, 30);
 	assert_int_equal(op->bytes, 30 * 2000000ull); /* the larger of 2 MB in and 1 MB out */
@@ -287,9 +287,9 @@ static void a_group_waits_once_for_the_last_of_its_partners(void **state)
 		}
 	}
 	report = close_job(700 * MS);
-	assert_true(is_near(row(report, "messages", "Recv")->wait_ns, 30 * 3e6, 0.001));
+	assert_true(is_near(row(report, "P2P", "Recv")->wait_ns, 30 * 3e6, 0.001));
 	assert_true(is_near(report->ranks[0].wait_ns, 30 * 3e6, 0.001));
-	assert_int_equal(row(report, "messages", "Recv")->bytes, 30 * 12000);
+	assert_int_equal(row(report, "P2P", "Recv")->bytes, 30 * 12000);
 	ct_report_free(report);
 }
 
@@ -341,7 +341,7 @@ static void equal_exchange_with_everybody_is_an_all_to_all(void **state)
 		report = exchanges(self ? 2 : 0, 0, self, MS, 0);
 		f = job_finding(report, CT_FINDING_STRAGGLER);
 		assert_int_equal(report->n_ops, 1);
-		op = row(report, "messages", "AllToAll");
+		op = row(report, "P2P", "AllToAll");
 		assert_non_null(op);
 		assert_int_equal(op->instances, 100);
 		assert_int_equal(op->bytes, 100 * 4000 * 4);
@@ -367,7 +367,7 @@ static void other_exchanges_are_no_all_to_all(void **state)
 	/* Unequal parts: the least busy rank's span is not the transfer; only playing the run again
 	 * shows who was late. */
 	report = exchanges(0, 500, 0, MS, 0);
-	assert_null(row(report, "messages", "AllToAll"));
+	assert_null(row(report, "P2P", "AllToAll"));
 	assert_int_equal(report->n_ops, 2); /* rank 0 gets more */
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(report->ops[i].instances,
@@ -381,7 +381,7 @@ static void other_exchanges_are_no_all_to_all(void **state)
 	/* One message less from every rank: not an exchange with all. */
 	fresh();
 	report = exchanges(0, 0, 0, MS, 1);
-	assert_null(row(report, "messages", "AllToAll"));
+	assert_null(row(report, "P2P", "AllToAll"));
 	assert_int_equal(report->run.matched, 0);
 	ct_report_free(report);
 }
@@ -408,8 +408,8 @@ static void an_exchange_of_some_is_reported_by_rank(void **state)
 		}
 	}
 	report = close_job(500 * MS);
-	assert_null(row(report, "messages", "AllToAll"));
-	assert_int_equal(row(report, "messages", NULL)->instances, 120);
+	assert_null(row(report, "P2P", "AllToAll"));
+	assert_int_equal(row(report, "P2P", NULL)->instances, 120);
 	assert_int_equal(row(report, NULL, "Send")->instances, 120);
 	assert_int_equal(report->run.matched, 0);
 	ct_report_free(report);
@@ -441,9 +441,9 @@ static void exchanges_that_do_not_belong_together_are_no_all_to_all(void **state
 		}
 	}
 	report = close_job(600 * MS);
-	assert_null(row(report, "messages", "AllToAll"));
-	assert_int_equal(row(report, "messages", NULL)->instances, 199);
-	assert_true(is_near(row(report, "messages", NULL)->wait_ns, 49 * 3 * 1e6, 0.001));
+	assert_null(row(report, "P2P", "AllToAll"));
+	assert_int_equal(row(report, "P2P", NULL)->instances, 199);
+	assert_true(is_near(row(report, "P2P", NULL)->wait_ns, 49 * 3 * 1e6, 0.001));
 	assert_int_equal(report->run.matched, 0);
 	ct_report_free(report);
 }
