@@ -132,22 +132,25 @@ int ct_heatmap_scale_log(const struct ct_heatmap_make *make)
 	return CT_OK;
 }
 
-void ct_heatmap_scale_share(struct ct_heatmap *p, uint64_t whole)
+int ct_heatmap_scale_share(const struct ct_heatmap_make *make, uint64_t whole)
 {
-	static const struct ct_tick marks[] = { { 0, "0%" },
-						{ 0.1, "1%" },
-						{ 0.31622776601683794, "10%" },
-						{ 0.5, "25%" },
-						{ 0.70710678118654757, "50%" },
-						{ 1, "100%" } };
+	static const double marks[] = { 0, 1, 10, 25, 50, 100 };
+	struct ct_heatmap *p = make->heatmap;
 
 	for (size_t i = 0; i < cells(p); i++) {
 		double share = whole ? (double)p->values[i] / (double)whole : 0;
 
 		p->shades[i] = (float)sqrt(fmin(share, 1));
 	}
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		mark(p, marks[i].at, marks[i].text);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const char *text = ct_arena_printf(make->memory, "%s",
+						   ct_text_round(ct_prose_pct(marks[i])).s);
+
+		if (!text)
+			return CT_NOMEM;
+		mark(p, sqrt(marks[i] / 100), text);
+	}
+	return CT_OK;
 }
 
 static double shade_of_ratio(double ratio)
@@ -213,27 +216,61 @@ static int is_further(const struct ct_heatmap *p, size_t i, size_t than)
 	return p->shades[i] == p->shades[than] && p->values[i] > p->values[than];
 }
 
-/* The sentence names the cell that is furthest along the scale. */
-static int sum_up(const struct ct_heatmap_make *make)
+static size_t furthest(const struct ct_heatmap *p, size_t from, size_t to)
 {
-	struct ct_heatmap *p = make->heatmap;
-	size_t most = 0;
+	size_t most = from;
 
-	for (size_t i = 1; i < cells(p); i++) {
+	for (size_t i = from + 1; i < to; i++) {
 		if (is_further(p, i, most))
 			most = i;
 	}
+	return most;
+}
+
+/* The row of the rank, or of the one host, that the verdict is about; SIZE_MAX: there is none. */
+static size_t row_of_verdict(const struct ct_heatmap_make *make)
+{
+	const struct ct_finding *about = make->report->verdict.about;
+	const struct ct_heatmap_axis *rows = &make->heatmap->rows;
+	int by_host = strcmp(rows->title, "host") == 0;
+	char rank[16];
+
+	if (!about ||
+	    (about->kind != CT_FINDING_STRAGGLER && about->kind != CT_FINDING_STRAGGLER_HOST) ||
+	    (by_host ? about->n_hosts : about->n_ranks) != 1)
+		return SIZE_MAX;
+	snprintf(rank, sizeof(rank), "%d", by_host ? -1 : about->ranks[0]);
+	for (size_t r = 0; r < rows->n; r++) {
+		if (strcmp(rows->names[r], by_host ? about->hosts[0] : rank) == 0)
+			return r;
+	}
+	return SIZE_MAX;
+}
+
+/* The sentence names the cell that is furthest along the scale. A rank that the verdict does not
+ * accuse may have had the one longest step: then the accused one comes first. */
+static int sum_up(const struct ct_heatmap_make *make)
+{
+	struct ct_heatmap *p = make->heatmap;
+	size_t columns = p->columns.n, most = furthest(p, 0, cells(p));
+	size_t row = make->request->of == CT_OF_STEPS ? row_of_verdict(make) : SIZE_MAX;
+	size_t own = row == SIZE_MAX ? most : furthest(p, row * columns, (row + 1) * columns);
+
 	if (!(p->shades[most] >= 0))
 		p->summary = p->has_unknown ? "No value is known." : "There is nothing to show.";
 	else if (p->ramp == CT_RAMP_RATIO && p->unit != CT_HEATMAP_RATIO &&
 		 p->shades[most] < (float)(shade_of_ratio(WORTH_NAMING) - 1e-6))
 		p->summary = ct_arena_printf(make->memory, "No %s is far above the median.",
 					     p->rows.title);
+	else if (own / columns != most / columns && p->shades[own] >= 0)
+		p->summary = ct_arena_printf(
+			make->memory, "Maximum of the verdict's %s: %s; of all: %s.", p->rows.word,
+			ct_heatmap_cell_text(p, make->memory, row, own % columns),
+			ct_heatmap_cell_text(p, make->memory, most / columns, most % columns));
 	else
 		p->summary = ct_arena_printf(make->memory, "Maximum: %s.",
-					     ct_heatmap_cell_text(p, make->memory,
-								  most / p->columns.n,
-								  most % p->columns.n));
+					     ct_heatmap_cell_text(p, make->memory, most / columns,
+								  most % columns));
 	return p->summary ? CT_OK : CT_NOMEM;
 }
 

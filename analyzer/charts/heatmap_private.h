@@ -38,8 +38,8 @@ void ct_heatmap_note(struct ct_heatmap *heatmap, const char *text);
 /* Shades and marks. Logarithmic from the smallest value to the largest, a factor of ten at least. 0
  * or CT_NOMEM. */
 int ct_heatmap_scale_log(const struct ct_heatmap_make *make);
-/* The square root of a value's share of `whole`: small shares are seen, too. */
-void ct_heatmap_scale_share(struct ct_heatmap *heatmap, uint64_t whole);
+/* The square root of a value's share of `whole`: small shares are seen, too. 0 or CT_NOMEM. */
+int ct_heatmap_scale_share(const struct ct_heatmap_make *make, uint64_t whole);
 /* From half to twice, as the root of the logarithm: a few percent are seen, too. `ratios`: by cell,
  * NAN unknown. */
 void ct_heatmap_scale_ratio(struct ct_heatmap *heatmap, const double *ratios);

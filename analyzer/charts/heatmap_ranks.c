@@ -241,8 +241,7 @@ static int look_like_waits(const struct ct_heatmap_make *make, uint64_t run_ns,
 	p->nothing = late ? "no peer waited" : p->nothing;
 	p->zero_is_nothing = late;
 	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
-	ct_heatmap_scale_share(p, run_ns);
-	return CT_OK;
+	return ct_heatmap_scale_share(make, run_ns);
 }
 
 /* The same, step by step: nothing before the first step and after the last one. */

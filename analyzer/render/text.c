@@ -242,9 +242,9 @@ void ct_text_dtype(char *to, unsigned dtype)
 	const char *name = ct_dtype_name(dtype);
 
 	to[0] = '\0';
-	/* only its width is known; "4B" would read as the size of the operation */
+	/* only its width is known */
 	if (name && strncmp(name, "elem", 4) == 0) {
-		snprintf(to, 16, "%dbit", 8 * atoi(name + 4));
+		snprintf(to, 16, "%.2s-byte", name + 4);
 		return;
 	}
 	for (size_t i = 0; name && i < sizeof(shorter) / sizeof(shorter[0]); i++) {

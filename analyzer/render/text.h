@@ -74,7 +74,7 @@ void ct_text_short_name(char *to, size_t cap, const char *name, size_t columns);
 void ct_text_share(char *to, size_t cap, double pct, const char *about, const char *of,
 		   const char *where);
 
-/* "f32" for float32, "32bit" for elem4, "" for none. `to` has space for 16 bytes. */
+/* "f32" for float32, "4-byte" for elem4, "" for none. `to` has space for 16 bytes. */
 void ct_text_dtype(char *to, unsigned dtype);
 
 #endif

@@ -17,3 +17,7 @@ look killed
 # Where a rank takes more than twice as long, the end of the scale, in every step.
 commtrace-synth -o late --seed 3 --gpus-per-host 4 --steps 12 --fault slow-rank:rank=2,pct=150 >/dev/null
 look late
+# Another rank than the one of the verdict has the longest step, once.
+commtrace-synth -o once --seed 3 --gpus-per-host 4 --steps 40 --fault slow-rank:rank=2,ms=10 --fault slow-rank:rank=1,ms=60,from=7,to=7 >/dev/null
+look once
+grep -o "Maximum of the verdict's[^\"]*" once.html

@@ -20,6 +20,9 @@
 			op: { words: true, value: (row) => row.op || row.group || '?', show: (row, path) =>
 				row.op === null ? [ct.value(path + '.group', row.group, 'text'), ct.el('span', { class: 'label' }, 'in one launch')] :
 					ct.value(path + '.op', row.op, 'text') },
+			// Of some only the width is known, as the text report says it, too.
+			dtype: { words: true, show: (row, path) =>
+				ct.value(path + '.dtype', row.dtype && row.dtype.replace(/^elem(\d+)$/, '$1-byte'), 'text') },
 		},
 	});
 

@@ -61,7 +61,7 @@ def heatmap(name, view):
         check(all(a[1] <= b[1] for a, b in zip(cells, cells[1:])), name, "colors do not follow values")
         if cells and cells[-1][0] > 1.5 * max(cells[0][0], 1e-9):
             check(cells[-1][1] > cells[0][1], name, "smallest and largest look the same")
-    named = re.match(r"Maximum: (?:rank|host) (\S+), step (\d+):", view["summary"])
+    named = re.search(r"(?:^Maximum|of all): (?:rank|host) (\S+), step (\d+):", view["summary"])
     most = max((level for level in levels if level < UNKNOWN), default=0)
     if named and name == "steps" and most == UNKNOWN - 1:  # the end of the scale
         where = {"r": view["rows"]["names"].index(named[1]), "c": view["columns"]["names"].index(named[2])}
