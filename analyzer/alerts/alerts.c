@@ -9,6 +9,7 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "analyzer/base/units.h"
+#include "analyzer/model/comm_spec.h"
 
 /* size: subjects of a rule, and sets of ranks, that are followed. Of more in one window the rest is
  * not judged */
@@ -220,8 +221,7 @@ static void conclude(struct taking *t, enum ct_alert_rule rule, int has_evidence
 
 static const char *comm_text(struct taking *t, uint64_t hash, const char *name)
 {
-	return name ? name
-		    : ct_arena_printf(t->memory, "communicator %08" PRIx32, (uint32_t)(hash >> 32));
+	return name ? name : ct_arena_printf(t->memory, "communicator %s", ct_comm_digits(hash).s);
 }
 
 static uint64_t what_of(const struct ct_report_op *op)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chart_curves.c — bus bandwidth by size: medians that were measured, and the fit of latency and
  * bandwidth at the same sizes. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "analyzer/charts/plot.h"
+#include "analyzer/model/comm_spec.h"
 #include "trace/status.h"
 
 /* size: ticks at most; two charts beside each other have space for half as many sizes */
@@ -157,14 +157,11 @@ static const char *summary_of(const struct ct_report_curve *c, struct ct_arena *
 			       ct_prose_Bps(c->beta_Bps).s, ct_prose_ns(c->alpha_ns).s);
 }
 
-/* The first eight digits of the communicator, as every text has it. */
 static const char *title_of(const struct ct_report_curve *c, struct ct_arena *memory)
 {
-	char key[24];
-
-	snprintf(key, sizeof(key), "%016" PRIx64, c->comm_hash);
-	return ct_arena_printf(memory, "%s, %.8s%s%.60s", c->op_name ? c->op_name : "?", key,
-			       c->comm_name ? " " : "", c->comm_name ? c->comm_name : "");
+	return ct_arena_printf(memory, "%s, %s%s%.60s", c->op_name ? c->op_name : "?",
+			       ct_comm_digits(c->comm_hash).s, c->comm_name ? " " : "",
+			       c->comm_name ? c->comm_name : "");
 }
 
 int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena *memory,

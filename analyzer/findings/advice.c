@@ -10,6 +10,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/own_text.h"
+#include "analyzer/model/comm_spec.h"
 #include "analyzer/model/report_rows.h"
 #include "trace/ops.h"
 #include "trace/port_counters.h"
@@ -107,12 +108,6 @@ static const struct ct_report_comm *slow_comm(const struct ct_report *report, en
 	return slowest;
 }
 
-/* "3f2a91c0" */
-static const char *comm_word(struct ct_arena *memory, uint64_t hash)
-{
-	return ct_arena_printf(memory, "%08llx", (unsigned long long)(hash >> 32));
-}
-
 static const char *cut(struct ct_arena *memory, const char *text, int columns)
 {
 	return ct_arena_printf(memory, "%.*s", columns, text);
@@ -150,7 +145,7 @@ static void look_at_limits(const struct ct_report *report, struct ct_findings *l
 		ct_finding_say(list, f, CT_OWN_LIMIT,
 			       CT_WORDS({ "{setting}", limits[i].name + strlen("env.") },
 					{ "{value}", cut(list->memory, value, 24) },
-					{ "{comm}", comm_word(list->memory, comm->hash) },
+					{ "{comm}", ct_comm_digits(comm->hash).s },
 					{ "{share}", ct_prose_pct(100 * ratio).s },
 					{ "{from}", comm->peak.from },
 					{ "{remedy}", limits[i].advice }));
@@ -216,8 +211,7 @@ static void try_ACCUMULATE(struct advice_request *a)
 
 	if (!has_exposed_gradients(a))
 		return;
-	f = advise(a, a->exposed->hash,
-		   CT_WORDS({ "{comm}", comm_word(a->list->memory, a->exposed->hash) }));
+	f = advise(a, a->exposed->hash, CT_WORDS({ "{comm}", ct_comm_digits(a->exposed->hash).s }));
 	ct_finding_evidence(a->list, f, "exposed_of_steps", a->exposed_pct, "%", NAN);
 }
 
@@ -335,7 +329,7 @@ static void try_PEERMEM(struct advice_request *a)
 		return;
 	f = advise(a, comm->hash,
 		   CT_WORDS({ "{release}", cut(a->list->memory, release, 8) },
-			    { "{comm}", comm_word(a->list->memory, comm->hash) },
+			    { "{comm}", ct_comm_digits(comm->hash).s },
 			    { "{share}", ct_prose_pct(100 * ratio).s }));
 	ct_finding_evidence(a->list, f, "reached_of_expected", 100 * ratio, "%", NAN);
 }

@@ -8,6 +8,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/findings/own_text.h"
+#include "analyzer/model/comm_spec.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
@@ -141,8 +142,7 @@ static const char *op_text(const struct ct_finding *f, struct ct_arena *memory,
 {
 	if (!f->comm_hash || !f->op_name)
 		return who_text(f, memory, detail);
-	return ct_arena_printf(memory, "%s on %08llx", f->op_name,
-			       (unsigned long long)(f->comm_hash >> 32));
+	return ct_arena_printf(memory, "%s on %s", f->op_name, ct_comm_digits(f->comm_hash).s);
 }
 
 /* "AllReduce #16 of 3f2a91c0" */
@@ -154,8 +154,7 @@ static const char *call_text(const struct ct_finding *f, struct ct_arena *memory
 
 	if (detail->is_brief)
 		return call;
-	return ct_arena_printf(memory, "%s of %08llx", call,
-			       (unsigned long long)(f->comm_hash >> 32));
+	return ct_arena_printf(memory, "%s of %s", call, ct_comm_digits(f->comm_hash).s);
 }
 
 static const char *fact_ns(const struct ct_finding *f, const char *name, struct ct_arena *memory)

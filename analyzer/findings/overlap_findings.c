@@ -9,6 +9,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/overlap_findings.h"
 #include "analyzer/findings/own_text.h"
+#include "analyzer/model/comm_spec.h"
 #include "analyzer/model/report_rows.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/study.h"
@@ -139,11 +140,10 @@ static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
 	set_loss(s, list, p->pct, p->err_pct,
 		 p->pct > CT_EXPOSED_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO, f);
 	f->comm_hash = p->comm->hash;
-	ct_finding_say(
-		list, f, p->alike == 1 ? CT_OWN_EXPOSED_COMM : CT_OWN_EXPOSED_COMMS,
-		CT_WORDS({ "{comm}", ct_arena_printf(list->memory, "%08llx",
-						     (unsigned long long)(p->comm->hash >> 32)) },
-			 { "{role}", role }));
+	ct_finding_say(list, f, p->alike == 1 ? CT_OWN_EXPOSED_COMM : CT_OWN_EXPOSED_COMMS,
+		       CT_WORDS({ "{comm}", ct_arena_printf(list->memory, "%s",
+							    ct_comm_digits(p->comm->hash).s) },
+				{ "{role}", role }));
 	ct_finding_put_comm(list, f, p->comm->hash);
 	ct_finding_put(list, f, "role", "%s", role);
 	if (all != 1)

@@ -8,6 +8,7 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/live/live_private.h"
+#include "analyzer/model/comm_spec.h"
 #include "trace/ops.h"
 
 /* size: communicators of a process that are listed, the latest of them */
@@ -35,7 +36,7 @@ static uint64_t age(const struct in_flight_view *l, uint64_t since_ns)
 const char *ct_live_comm_name(struct ct_arena *memory, const char *name, uint64_t hash)
 {
 	return name ? ct_arena_text(memory, name, strlen(name))
-		    : ct_arena_printf(memory, "%08llx", (unsigned long long)(hash >> 32));
+		    : ct_arena_printf(memory, "%s", ct_comm_digits(hash).s);
 }
 
 static struct ct_live_rank *rank_of(const struct in_flight_view *l, uint32_t slot)

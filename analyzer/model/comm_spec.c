@@ -24,6 +24,17 @@ static int is_name(const char *spec, const char *name)
 	return strcmp(spec, name) == 0 || is_shortened(spec, name);
 }
 
+struct ct_comm_digits ct_comm_digits(uint64_t key)
+{
+	struct ct_comm_digits digits;
+
+	if (key >> 32)
+		snprintf(digits.s, sizeof(digits.s), "%08" PRIx64, key >> 32);
+	else
+		snprintf(digits.s, sizeof(digits.s), "%0*" PRIx64, (int)CT_COMM_SPEC_DIGITS, key);
+	return digits;
+}
+
 int ct_comm_spec_fits(const char *spec, const char *name, uint64_t key)
 {
 	size_t n = strlen(spec);
@@ -35,5 +46,6 @@ int ct_comm_spec_fits(const char *spec, const char *name, uint64_t key)
 	    is_name(spec, name + strlen(MPI_PREFIX)))
 		return 1;
 	snprintf(digits, sizeof(digits), "%016" PRIx64, key);
-	return key && n >= CT_COMM_SPEC_DIGITS && n <= 16 && strncasecmp(digits, spec, n) == 0;
+	return key && n >= CT_COMM_SPEC_DIGITS && n <= 16 &&
+	       (strncasecmp(digits, spec, n) == 0 || strcasecmp(ct_comm_digits(key).s, spec) == 0);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/model/report_expect.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/model/comm_spec.h"
 
 /* "80.0 GB/s", "410 us", "85.0 %" */
 static struct ct_unit_text figure(const struct ct_report_expectation *e, double value)
@@ -33,8 +33,8 @@ const char *ct_expectation_text(const struct ct_report_expectation *e, struct ct
 	char where[128] = "";
 
 	if (e->comm_hash)
-		snprintf(where, sizeof(where), " (%s%scomm %08" PRIx64 ", %s)", scope,
-			 *scope ? ", " : "", e->comm_hash >> 32, ct_prose_bytes(e->bytes_each).s);
+		snprintf(where, sizeof(where), " (%s%scomm %s, %s)", scope, *scope ? ", " : "",
+			 ct_comm_digits(e->comm_hash).s, ct_prose_bytes(e->bytes_each).s);
 	else if (*scope)
 		snprintf(where, sizeof(where), " (%s)", scope);
 	return ct_arena_printf(memory, "%s of %s%s is %s, expected %s %s", e->metric,

@@ -9,6 +9,7 @@
 #include "analyzer/bench/bench.h"
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/diff/diff.h"
+#include "analyzer/model/comm_spec.h"
 #include "analyzer/render/deep_link.h"
 #include "analyzer/render/hang.h"
 #include "analyzer/render/json_value.h"
@@ -223,7 +224,7 @@ static void op_comm_cell(char *to, size_t cap, const void *row)
 	if (op->comm_name)
 		ct_text_short_name(to, cap, op->comm_name, 8);
 	else
-		snprintf(to, cap, "%08" PRIx64, op->comm_hash >> 32);
+		snprintf(to, cap, "%s", ct_comm_digits(op->comm_hash).s);
 }
 
 /* Of many ranks with the same speed one is last most often, too. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/model/comm_spec.h"
 #include "analyzer/model/names.h"
 #include "analyzer/render/columns.h"
 
@@ -137,7 +138,8 @@ static int fact(char *to, size_t cap, const struct ct_report_column *c, const vo
 		return 0;
 	write_cell(to, cap, c, row);
 	if (c->unit == CT_UNIT_comm && strcmp(to, "n/a") != 0)
-		to[8] = '\0'; /* as --comm takes it */
+		snprintf(to, cap, "%s",
+			 ct_comm_digits(*(const uint64_t *)((const char *)row + c->at)).s);
 	if (c->unit == CT_UNIT_yes && to[0] != '1')
 		return 0;
 	if (c->unit == CT_UNIT_yes)

@@ -76,7 +76,7 @@ def every(report):
                 plain.add(f"{value:.3f}")
             asked.add((unit(report, key) or "count", abs(value)))
         elif isinstance(value, str) and last(key) == "comm":
-            plain.update({value[:8], value})
+            plain.update({value[:8], value, value.lstrip("0").rjust(4, "0")})
     walk("", report)
     return plain | set(spelled(asked).values())
 
@@ -92,7 +92,9 @@ def powers():
 
 
 def digits(report, comm):
-    """What a communicator's hash is cut to: its first digits, all of them where another one begins with the same."""
+    """What a communicator's hash is cut to: its first digits, all of them where another one begins with the same; a number's own."""
+    if comm.startswith("0" * 8):
+        return comm.lstrip("0").rjust(4, "0")
     return comm if sum(row["comm"].startswith(comm[:8]) for row in report["comms"]) > 1 else comm[:8]
 
 
@@ -132,6 +134,8 @@ def complaints(report, shown):
             return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(value // 10**9))
         if last(key) in ("comm", "parent") and isinstance(value, str):
             return digits(report, value)
+        if last(key) == "dtype":
+            return re.sub(r"^elem(\d+)$", r"\1-byte", value)
         if isinstance(value, str):
             return re.sub(r"\s+", " ", value).strip()
         if not is_number(value):

@@ -25,6 +25,22 @@ static void a_name_or_the_first_digits_name_it(void **state)
 	assert_false(ct_comm_spec_fits("0000", NULL, 0));
 }
 
+static void what_tables_print_of_a_hash_names_one_communicator(void **state)
+{
+	(void)state;
+	assert_string_equal(ct_comm_digits(KEY).s, "c0ffee01");
+	assert_string_equal(ct_comm_digits(0x100000000u).s, "00000001");
+	/* numbers of an import */
+	assert_string_equal(ct_comm_digits(0x1000002).s, "1000002");
+	assert_string_equal(ct_comm_digits(3).s, "0003");
+	assert_true(ct_comm_spec_fits("1000002", NULL, 0x1000002));
+	assert_true(ct_comm_spec_fits("0003", NULL, 3));
+	assert_true(ct_comm_spec_fits("0000000000000003", NULL, 3));
+	assert_false(ct_comm_spec_fits("1000002", NULL, 0x1000003));
+	assert_false(ct_comm_spec_fits("0003", NULL, 0x30003));
+	assert_false(ct_comm_spec_fits("3", NULL, 3));
+}
+
 static void so_does_what_tables_print_of_a_name(void **state)
 {
 	(void)state;
@@ -40,6 +56,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_or_the_first_digits_name_it),
+		cmocka_unit_test(what_tables_print_of_a_hash_names_one_communicator),
 		cmocka_unit_test(so_does_what_tables_print_of_a_name),
 	};
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/html/charts.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analyzer/charts/heatmap.h"
 #include "analyzer/charts/plot.h"
+#include "analyzer/model/comm_spec.h"
 #include "analyzer/render/json_value.h"
 #include "trace/status.h"
 
@@ -191,15 +191,12 @@ static int make(struct charts *charts, struct ct_heatmap_request request, struct
 
 static const char *layer_name(struct charts *charts, const struct ct_traffic_layer *l)
 {
-	char key[24];
-
 	if (strcmp(l->kind, "all") == 0)
 		return "all traffic";
 	if (strcmp(l->kind, "comm") != 0)
 		return ct_arena_printf(charts->memory, "%s %s", l->kind, l->name ? l->name : "n/a");
-	snprintf(key, sizeof(key), "%016" PRIx64, l->comm_hash);
-	return ct_arena_printf(charts->memory, "%.8s%s%.60s%s%s%s", key, l->name ? " " : "",
-			       l->name ? l->name : "", l->backend ? " (" : "",
+	return ct_arena_printf(charts->memory, "%s%s%.60s%s%s%s", ct_comm_digits(l->comm_hash).s,
+			       l->name ? " " : "", l->name ? l->name : "", l->backend ? " (" : "",
 			       l->backend ? l->backend : "", l->backend ? ")" : "");
 }
 
@@ -211,7 +208,7 @@ static void add_layer(struct charts *charts, const struct ct_traffic_layer *l, s
 		const char *word;
 	} shows[] = { { CT_SHOW_BYTES, "bytes" },
 		      { CT_SHOW_COUNT, "count" },
-		      { CT_SHOW_BANDWIDTH, "bandwidth of messages" } };
+		      { CT_SHOW_BANDWIDTH, "P2P bandwidth" } };
 	int first = -1;
 
 	for (size_t i = 0; i < 3; i++) {

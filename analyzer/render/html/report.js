@@ -4,7 +4,8 @@
 	const report = JSON.parse(document.getElementById('report').textContent);
 	const hostOf = new Map(report.ranks.map((row) => [row.rank, row.host]));
 	const commOf = new Map(report.comms.map((row) => [row.comm, row]));
-	const SHORT = 8; // digits of a communicator's hash, as the text report has them
+	const SHORT = 8; // digits of a communicator's hash, as the text report has them ...
+	const LEAST = 4; // ... and of one that is a number
 	const short = new Map(); // these digits: how many communicators of the report begin with them
 	const members = new Map(); // communicator: Set of its ranks, made when it is asked for
 
@@ -22,8 +23,12 @@
 	for (const { comm } of report.comms)
 		short.set(comm.slice(0, SHORT), (short.get(comm.slice(0, SHORT)) || 0) + 1);
 
-	// The first digits of its hash; all of them where another one begins with the same.
-	ct.commDigits = (comm) => short.get(comm.slice(0, SHORT)) > 1 ? comm : comm.slice(0, SHORT);
+	// C's ct_comm_digits(); all of them where another one begins with the same.
+	ct.commDigits = (comm) => {
+		if (comm.startsWith('0'.repeat(SHORT)))
+			return comm.replace(/^0+/, '').padStart(LEAST, '0');
+		return short.get(comm.slice(0, SHORT)) > 1 ? comm : comm.slice(0, SHORT);
+	};
 	// What a communicator is called, or what it is there for; null where neither is known.
 	ct.commLabel = (comm) => {
 		const row = commOf.get(comm);
