@@ -32,7 +32,6 @@ once() {
 others() {
 	once asan-tree tree asan
 	once tsan-tree tree tsan
-	once clang-tree tree clang
 	once asan-tests labelled asan '^(unit|cli|fuzz)$'
 }
 
@@ -60,7 +59,7 @@ beneath=$!
 trap 'kill -- "-$beneath" 2>/dev/null || :' EXIT
 trap 'exit 1' HUP INT TERM
 
-say "all tests of the release build; beneath them, clang builds the trees of its sanitizers and one without"
+say "all tests of the release build; beneath them, clang builds the trees of its sanitizers"
 # Many of them wait for what a job does: one more than there are cores.
 again=
 ctest --preset release -j $((jobs + 1)) --no-tests=error --output-log "$LOGS/release-test.log" || again=1
