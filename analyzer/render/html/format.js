@@ -87,9 +87,6 @@
 	// A unit is one of the above. Another one, such as that of an evidence, stands behind its number: behind().
 	format.unit = (value, unit) => (format[unit] || format.number)(value);
 	format.behind = (unit) => format[unit] || !unit || unit === 'ratio' ? '' : SPACE + unit;
-	// A value and its error; the value alone where its error is not known.
-	format.withError = (value, err, write) => value === null || value === undefined || err === null || err === undefined ?
-		write(value) : write(value) + SPACE + '\u00b1' + SPACE + write(err);
 	// A sentence of the report, whose figures stay in one line.
 	format.prose = (text) => text.replace(/(\d) (?=(?:[num]?s|[kMGTP]?B|[KMGTPE]iB|%|\u00b1)(?!\w))/g, '$1' + SPACE).replace(/\u00b1 (?=[<\d])/g, '\u00b1' + SPACE);
 	ct.format = format;
