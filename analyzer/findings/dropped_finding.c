@@ -44,7 +44,7 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 	double share = 100.0 * (double)report->dropped_records /
 		       fmax(1, (double)report->dropped_records + (double)model->ops);
 	struct ct_finding *f;
-	const char *reason = NULL, *ranks, *records;
+	const char *reason = NULL, *records;
 	uint32_t n = 0, unknown = 0;
 
 	for (size_t i = 0; i < report->n_dropped; i++) {
@@ -70,7 +70,6 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 		      : share > 100 * CT_WORTH_REPORTING || unknown ? CT_SEVERITY_WARNING
 								    : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	ct_finding_evidence(list, f, "records",
 			    unknown && !report->dropped_records ? NAN
 								: (double)report->dropped_records,
@@ -90,7 +89,7 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 					: ct_own_part(memory, CT_PART_UNKNOWN_RANKS, CT_NO_WORDS) },
 			 { "{reason}", reason }, { "{remedy}", remedy_of(report, memory, f) }));
 	ct_finding_put(list, f, "records", "%s", records);
-	ct_finding_put(list, f, "ranks", "%s", n ? ranks : "?");
+	ct_finding_put_who(list, f);
 	ct_finding_put(list, f, "reason", "%s", reason);
 	ct_finding_put(list, f, "pct_of_records", "%s", ct_text_pct(unknown ? NAN : share).s);
 }

@@ -86,7 +86,7 @@ static int list_differences(const struct ct_report_environment *from, struct ct_
 static void add_differences(const struct ct_report *report, struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
-	const char *names = "", *cause = "", *text;
+	const char *names = "", *cause = "";
 	enum ct_severity severity = CT_SEVERITY_INFO;
 	struct ct_finding *f;
 	size_t n_ranks;
@@ -104,12 +104,11 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 	f->confidence = CT_CONFIDENCE_HIGH;
 	ct_finding_ranks(list, f, ranks, n_ranks);
 	ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN);
-	text = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	names = ct_arena_printf(memory, "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
 	ct_finding_say(list, f, CT_OWN_ENVIRONMENT_DIFFERS,
 		       CT_WORDS({ "{names}", names }, { "{values}", cause }));
 	ct_finding_put(list, f, "names", "%s", names);
-	ct_finding_put(list, f, "ranks", "%s", text);
+	ct_finding_put_who(list, f);
 }
 
 /* At most NAMES_SHOWN names, then an ellipsis. */
@@ -148,6 +147,7 @@ static void add_unread(const struct ct_report *report, struct ct_findings *list)
 	ct_finding_ranks(list, f, from->unread[0].ranks, from->unread[0].n_ranks);
 	ct_finding_evidence(list, f, "settings_not_read", (double)from->n_unread, "count", NAN);
 	ct_finding_put(list, f, "names", "%s", names);
+	ct_finding_put_who(list, f);
 }
 
 static void add_conflicts(const struct ct_report *report, struct ct_findings *list)
@@ -165,6 +165,7 @@ static void add_conflicts(const struct ct_report *report, struct ct_findings *li
 		f->advice = c->advice;
 		ct_finding_put(list, f, "settings", "%s", c->settings);
 		ct_finding_ranks(list, f, c->ranks, c->n_ranks);
+		ct_finding_put_who(list, f);
 		ct_finding_evidence(list, f, "ranks_with_conflict", (double)c->n_ranks, "count",
 				    NAN);
 	}

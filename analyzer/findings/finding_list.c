@@ -11,6 +11,7 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 
 void ct_findings_fini(struct ct_findings *list)
 {
@@ -157,6 +158,23 @@ void ct_finding_put_err(struct ct_findings *list, struct ct_finding *f, const ch
 		 &(struct ct_finding_pair){ .key = key,
 					    .value = ct_arena_printf(list->memory, "%s", value),
 					    .err = ct_arena_printf(list->memory, "%s", err) });
+}
+
+#define HOSTS_SHOWN 16u /* size: hosts in a list */
+
+void ct_finding_put_who(struct ct_findings *list, struct ct_finding *f)
+{
+	const char *hosts = "";
+
+	if (f->n_ranks)
+		ct_finding_put(list, f, "ranks", "%s",
+			       ct_ranks_text(list->memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN));
+	for (size_t i = 0; i < f->n_hosts && i < HOSTS_SHOWN; i++)
+		hosts = ct_arena_printf(list->memory, "%s%s%s", hosts, i ? "," : "",
+					ct_host_word(list->memory, f->hosts[i]));
+	if (f->n_hosts)
+		ct_finding_put(list, f, "hosts", "%s%s", hosts,
+			       f->n_hosts > HOSTS_SHOWN ? ",..." : "");
 }
 
 void ct_finding_put_comm(struct ct_findings *list, struct ct_finding *f, uint64_t hash)

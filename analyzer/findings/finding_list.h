@@ -4,7 +4,7 @@
  *     f = ct_findings_add(list, CT_FINDING_SLOW_LINK);
  *     ct_finding_ranks(list, f, ranks, n);
  *     ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN);
- *     ct_finding_put(list, f, "ranks", "%s", ranks);
+ *     ct_finding_put_who(list, f);
  *     f->time_lost_ns = ...; f->cause = ...; f->advice = ...;
  *
  * Everything is in the report's memory, which records failed allocations (ct_arena_failed), so
@@ -61,6 +61,10 @@ void ct_finding_put(struct ct_findings *list, struct ct_finding *f, const char *
 /* The same with its error, both copied. */
 void ct_finding_put_err(struct ct_findings *list, struct ct_finding *f, const char *key,
 			const char *value, const char *err);
+
+/* ranks=0,1,3-15 hosts=node0,node1: those of the finding, in the same form for every kind. Nothing
+ * for what is not known. */
+void ct_finding_put_who(struct ct_findings *list, struct ct_finding *f);
 
 /* comm=HASH. */
 void ct_finding_put_comm(struct ct_findings *list, struct ct_finding *f, uint64_t hash);

@@ -133,7 +133,7 @@ static void add_finding(const struct ct_model *model, const struct ailing *a,
 	f->command = ct_own_part(list->memory,
 				 a->port->is_ib ? CT_PART_RUN_IBQUERYERRORS : CT_PART_RUN_ETHTOOL,
 				 CT_WORDS({ "{port}", a->port->name }));
-	ct_finding_put(list, f, "host", "%s", host);
+	ct_finding_put_who(list, f);
 	ct_finding_put(list, f, "port", "%s", a->port->name);
 	put_counters(list, f, a);
 	ct_finding_put(list, f, "in", "%s", ct_text_ns(a->host->sampled_ns).s);

@@ -194,26 +194,13 @@ static void put_ends(const struct link_finding *m, const struct ct_track *t, str
 	ct_finding_put(m->list, f, "dst", "%d", m->model->slots[t->dst].rank);
 }
 
-/* The ranks. */
-static void put_who(const struct link_finding *m, const struct ct_cause *cause,
-		    struct ct_finding *f)
+static void put_who(const struct link_finding *m, struct ct_finding *f)
 {
-	struct ct_arena *memory = m->list->memory;
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
-	const char *host = f->n_hosts ? ct_host_word(memory, f->hosts[0]) : "?";
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 
-	if (cause->kind == CT_CAUSE_HOSTS && cause->is_exact) {
-		ct_finding_put(m->list, f, "host", "%s", host);
-		ct_finding_put(m->list, f, "ranks", "%s", ranks);
-	} else if (t->is_edge && m->n_paths == 1) {
+	ct_finding_put_who(m->list, f);
+	if (t->is_edge && m->n_paths == 1)
 		put_ends(m, t, f);
-	} else if (cause->kind == CT_CAUSE_RANKS && cause->is_exact) {
-		ct_finding_put(m->list, f, "rank", "%s", ranks);
-		ct_finding_put(m->list, f, "host", "%s", host);
-	} else {
-		ct_finding_put(m->list, f, cause->is_exact ? "link" : "suspects", "%s", ranks);
-	}
 }
 
 static enum ct_own_row row_of(const struct link_finding *m, const struct ct_cause *cause)
@@ -328,7 +315,7 @@ static int find_cause(struct link_finding *m, const struct ct_cause *cause)
 	f->confidence = confidence_of(m, cause);
 	say_cause(m, cause, f);
 	s = &m->links->comparison.of[m->path->track];
-	put_who(m, cause, f);
+	put_who(m, f);
 	snprintf(efficiency, sizeof(efficiency), "%.2f", m->efficiency);
 	snprintf(err, sizeof(err), "%.2f", m->efficiency * (s->line_err + s->err));
 	ct_finding_put_err(m->list, f, "efficiency", efficiency, err);

@@ -81,8 +81,7 @@ const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *si
 
 void ct_order_put_ranks(struct ct_order_maker *k)
 {
-	ct_finding_put(k->list, k->f, "ranks", "%s",
-		       ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_RANKS_SHOWN));
+	ct_finding_put_who(k->list, k->f);
 	ct_finding_put_comm(k->list, k->f, k->comm->hash);
 }
 

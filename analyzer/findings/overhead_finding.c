@@ -26,7 +26,6 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 		struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_TRACER_OVERHEAD);
-	const char *who;
 
 	ct_finding_ranks(list, f, ranks, n);
 	ct_finding_evidence(list, f, "wrappers", report->overhead_pct, "%", NAN);
@@ -40,8 +39,7 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 			   ct_prose_pct(dear ? report->overhead_pct : 100 * report->run.timed_ratio)
 				   .s },
 			 { "{ranks}", ct_ranks_words(list->memory, f->ranks, n, CT_RANKS_SHOWN) }));
-	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
-	ct_finding_put(list, f, "ranks", "%s", who);
+	ct_finding_put_who(list, f);
 	ct_finding_put(list, f, "wrappers", "%s", ct_text_pct(report->overhead_pct).s);
 	ct_finding_put(list, f, "promised", "1%%");
 	ct_finding_put(list, f, "timed", "%s", ct_text_pct(100 * report->run.timed_ratio).s);

@@ -43,21 +43,11 @@ static enum ct_finding_kind kind_of(enum ct_slow_kind kind)
 
 static void put_who(const struct ct_slow_row *row, struct ct_findings *list, struct ct_finding *f)
 {
-	const char *ranks = ct_ranks_text(list->memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
-	const char *host = ct_host_word(list->memory, f->hosts[0]);
-
-	if (row->kind == CT_SLOW_HOST)
-		ct_finding_put(list, f, "host", "%s", host);
+	ct_finding_put_who(list, f);
 	if (row->kind == CT_SLOW_GROUP)
 		ct_finding_put_comm(list, f, row->comm->hash);
 	if (row->kind == CT_SLOW_STAGE)
 		ct_finding_put(list, f, "stage", "%u", row->which);
-	if (row->kind == CT_SLOW_RANK && row->n == 1) {
-		ct_finding_put(list, f, "rank", "%d", f->ranks[0]);
-		ct_finding_put(list, f, "host", "%s", host);
-	} else {
-		ct_finding_put(list, f, "ranks", "%s", ranks);
-	}
 }
 
 /* ---- what the loss is ---- */

@@ -101,7 +101,6 @@ struct port_totals {
 static void describe(struct ct_findings *list, struct ct_finding *f, const struct port_totals *s)
 {
 	struct ct_arena *memory = list->memory;
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 	const char *host = ct_host_word(memory, f->hosts[0]);
 
 	f->severity = CT_SEVERITY_WARNING;
@@ -118,9 +117,7 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 			 { "{value}",
 			   s->reason ? ct_arena_printf(memory, "%.60s", s->value) : NULL },
 			 { "{remedy}", s->reason ? s->reason->advice : NULL }));
-	ct_finding_put(list, f, "hosts", "%zu", f->n_hosts);
-	ct_finding_put(list, f, "host", "%s", host);
-	ct_finding_put(list, f, "ranks", "%s", ranks);
+	ct_finding_put_who(list, f);
 	ct_finding_put(list, f, "ethernet", "%s", ct_text_bytes((uint64_t)s->ethernet).s);
 	ct_finding_put(list, f, "ipoib", "%s", ct_text_bytes((uint64_t)s->ipoib).s);
 	ct_finding_put(list, f, "infiniband", "%s", ct_text_bytes((uint64_t)s->rdma).s);

@@ -244,16 +244,6 @@ static void put_pattern(const struct stall_search *s, const struct ct_stall_patt
 	ct_finding_put(list, f, "steps", "%u..%u", first + p->first, first + p->last);
 }
 
-static void put_who(const struct stall_search *s, struct ct_finding *f)
-{
-	struct ct_findings *list = s->t->list;
-
-	ct_finding_put(list, f, f->n_ranks == 1 ? "rank" : "ranks", "%s",
-		       ct_ranks_text(list->memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN));
-	if (f->n_hosts == 1)
-		ct_finding_put(list, f, "host", "%s", ct_host_word(list->memory, f->hosts[0]));
-}
-
 /* ---- one rank ---- */
 
 static void add_periodic(const struct stall_search *s, uint32_t slot,
@@ -264,7 +254,7 @@ static void add_periodic(const struct stall_search *s, uint32_t slot,
 	s->taken[slot] = 1;
 	set_ranks(s, f);
 	set_pattern(s, p, cost, f);
-	put_who(s, f);
+	ct_finding_put_who(s->t->list, f);
 	put_pattern(s, p, cost, 0, f);
 }
 
@@ -323,7 +313,7 @@ static void add_rotating(const struct stall_search *s, const struct ct_stall_pat
 	set_pattern(s, p, cost, f);
 	ct_finding_set_cause(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
 							       : CT_WHY_STALLS_BY_TURNS);
-	put_who(s, f);
+	ct_finding_put_who(s->t->list, f);
 	ct_finding_put(s->t->list, f, "each", each ? "yes" : "no");
 	put_pattern(s, p, cost, each, f);
 }

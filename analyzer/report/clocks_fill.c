@@ -203,7 +203,7 @@ static void add_finding(const struct ct_model *model, const uint8_t *guilty,
 	ct_finding_evidence(list, f, "hosts_not_related", failed, "count", NAN);
 	hosts = list_hosts(f, report->memory);
 	f->headline = ct_arena_printf(report->memory, "clocks of %s contradict others'", hosts);
-	ct_finding_put(list, f, "hosts", "%s", hosts);
+	ct_finding_put_who(list, f);
 	ct_finding_put(list, f, "by", "%s", by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a");
 	ct_finding_put(list, f, "at", "%s", by_time ? ct_text_ns(f->begin_at_ns).s : "n/a");
 	ct_finding_put(list, f, "failed", "%u", failed);

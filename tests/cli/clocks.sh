@@ -45,7 +45,7 @@ look set 7 3 together
 for ppm in 280 400; do
 	commtrace-synth -o drift --seed 3 --workload ddp --hosts 4 --gpus-per-host 2 --steps 60 --clock-drift-ppm $ppm >/dev/null
 	echo "drift $ppm:"
-	commtrace report drift --format=kv | grep -E '^CLOCK_CONFLICT' | cut -d' ' -f2,5-
+	commtrace report drift --format=kv | grep -E '^CLOCK_CONFLICT' | cut -d' ' -f3,6-
 	rm -rf drift drift.truth.json
 done
 
@@ -58,7 +58,7 @@ commtrace info --whole short >/dev/null || echo "exit $?"
 commtrace-synth -o drift --workload fsdp --hosts 16 --gpus-per-host 2 --steps 5 --seed 245267 --step-ms 200 --clock-offset-ms 5000 \
 	--clock-drift-ppm 10000 --clock-wander-ppb 100 --event-jitter-us 100 --end-skew-fixed-us 300
 echo drift:
-commtrace report drift --format=kv | grep -o '^CLOCK_CONFLICT hosts=[^ ]*\|failed=[0-9]*'
+commtrace report drift --format=kv | grep -o 'hosts=[^ ]*\|failed=[0-9]*'
 # The offset is that of a moment that was measured, not of the middle of a run that others' clocks have made long: what the two clocks
 # really show (drift.truth.json) goes from -2219725231989991 to -2219725232152620 while the job runs.
 commtrace info --whole drift | sed -n 's/^clock .*host \([^ ,]*\),.*offset \([-0-9][0-9]*\) ns.*quality \([A-Z]*\).*/\1 \3 \2/p' |

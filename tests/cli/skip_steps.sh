@@ -6,7 +6,7 @@ job=(--gpus-per-host 8 --steps 60 --workload ddp)
 lines() {
 	echo "== $*"
 	commtrace report "$@" | grep -E '^([A-Z][a-z]+:|step time|next)|^  when'
-	commtrace report "$@" --format=kv | grep -oE '^(STRAGGLER|CHANGE_POINT|PERIODIC_STALLS) (rank=[0-9]+|step=[0-9]+)|steps=[0-9]+\.\.[0-9]+' | uniq
+	commtrace report "$@" --format=kv | grep -oE '^(STRAGGLER|CHANGE_POINT|PERIODIC_STALLS) (ranks=[0-9]+|step=[0-9]+)|steps=[0-9]+\.\.[0-9]+' | uniq
 }
 value() {
 	python3 -c 'import json, sys

@@ -10,16 +10,16 @@ for workload in ddp megatron fsdp moe decode; do
 	commtrace report healthy.$workload --verbose --fail-on=STRAGGLER >healthy.txt; echo "$workload healthy: $?"
 	commtrace report slow.$workload --verbose --fail-on=STRAGGLER >slow.txt; echo "$workload slow: $?"
 	commtrace report slow.$workload --format=kv >>slow.txt
-	grep -ohE '^dropped +.*|^STRAGGLER rank=[0-9]+ host=[a-z0-9]+' healthy.txt slow.txt
+	grep -ohE '^dropped +.*|^STRAGGLER ranks=[0-9]+ hosts=[a-z0-9]+' healthy.txt slow.txt
 done
 for timing in host plugin off; do
 	commtrace-synth -o $timing "${job[@]}" --timing $timing "${slow[@]}"
-	{ commtrace report $timing --verbose; commtrace report $timing --format=kv; } | grep -oE '^timing +[a-z]+|^STRAGGLER rank=[0-9]+|^Not enough evidence'
+	{ commtrace report $timing --verbose; commtrace report $timing --format=kv; } | grep -oE '^timing +[a-z]+|^STRAGGLER ranks=[0-9]+|^Not enough evidence'
 done
 # Four GPUs to a process; and a trace that is not there, or only half of it.
 commtrace-synth -o four "${job[@]}" --ranks-per-process 4 "${slow[@]}"
 commtrace info four | head -1
-commtrace report four --format=kv | grep -oE '^STRAGGLER rank=[0-9]+'
+commtrace report four --format=kv | grep -oE '^STRAGGLER ranks=[0-9]+'
 # The overlap of the summary is that of the rows.
 overlap=$(commtrace report four | tr '\n' ' ' | grep -oE 'overlap +[0-9.]+' | grep -oE '[0-9.]+')
 commtrace report four --json | jq "[.overlap[]] | 100 * (map(.hidden_ns) | add) / (map(.comm_ns) | add) - $overlap | fabs < 0.05"

@@ -76,7 +76,7 @@ for try in 1 2 3 4 5 6; do
 	job slow --steps 40 --step-ms 20 --graph --fault slow-rank:rank=2,pct=100 || fail "a job with a slow rank"
 	"$bin/commtrace" report slow --format=kv >slow.report || fail "report of a job with a slow rank"
 	"$bin/commtrace" report slow --json | grep '"text": ' >>slow.report
-	! grep -qE '^STRAGGLER rank=2 |rank 2 was last in ' slow.report || break
+	! grep -qE '^STRAGGLER ranks=2 |rank 2 was last in ' slow.report || break
 	! grep -q '^STRAGGLER' slow.report || fail "somebody else is named: $(head -3 slow.report)"
 	[ $try -lt 6 ] || fail "rank 2 is not named: $(head -3 slow.report)"
 done

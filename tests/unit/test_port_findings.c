@@ -75,7 +75,8 @@ static void errors_that_grew_are_reported_by_how_bad_they_are(void **state)
 			assert_int_equal(f->time_lost_ns, CT_UNKNOWN);
 			assert_int_equal(f->n_ranks, 2);
 			assert_int_equal(f->n_hosts, 1);
-			snprintf(expected, sizeof(expected), "host=host0 port=mlx5_1/1 %s=%llu in=",
+			snprintf(expected, sizeof(expected),
+				 "ranks=0,1 hosts=host0 port=mlx5_1/1 %s=%llu in=",
 				 ct_port_counters[cases[i].counter].name,
 				 (unsigned long long)cases[i].grew);
 			assert_memory_equal(job_pairs(f), expected, strlen(expected));

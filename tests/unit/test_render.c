@@ -367,7 +367,7 @@ static void text_begins_with_the_verdict_and_fits_the_screen(void **state)
 	assert_null(strstr(text, "time_lost="));
 	free(text);
 	text = job_text(report, 0);
-	assert_non_null(strstr(text, "\nSTRAGGLER rank=3 host=host0 time_lost="));
+	assert_non_null(strstr(text, "\nSTRAGGLER ranks=3 hosts=host0 time_lost="));
 	assert_non_null(strstr(text, "\nDROPPED_RECORDS records=3"));
 	assert_non_null(strstr(text, "4 of 4 ranks on 1 host, gloo"));
 	assert_non_null(strstr(text, "timing    call"));
