@@ -309,9 +309,43 @@ static const char *text_of(void *ring, uint32_t id)
 						       : NULL;
 }
 
+/* The latest of each stream; of too many streams, the first ones. */
+static void note_stream(struct ct_state *s, const struct ct_stream_rec *rec)
+{
+	uint32_t i = 0;
+
+	while (i < s->n_streams && s->streams[i].stream != rec->stream)
+		i++;
+	if (i == CT_STATE_STREAMS)
+		return;
+	s->n_streams += i == s->n_streams;
+	s->streams[i] = *rec;
+}
+
+static void note_streams(struct ct_state *s, const struct ct_block *block)
+{
+	struct ct_stream_rec rec;
+
+	for (uint32_t i = 0; i < block->n_rares; i++) {
+		if (block->rares[i].kind != CT_KIND_STREAM)
+			continue;
+		memcpy(&rec, block->bytes + block->rares[i].at, sizeof(rec));
+		note_stream(s, &rec);
+	}
+}
+
 void ct_state_written(struct ct_state *s, const struct ct_block *block)
 {
 	ct_order_totals_add(&s->order, block, text_of, s->ring);
+	note_streams(s, block);
+}
+
+static int add_streams(const struct ct_state *s, struct ct_block *block)
+{
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		TRY(ct_block_add_rare(block, CT_KIND_STREAM, &s->streams[i],
+				      sizeof(s->streams[i])));
+	return CT_OK;
 }
 
 int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
@@ -325,6 +359,7 @@ int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
 	TRY(ct_stacks_add(&s->stacks, block, 1));
 	TRY(ct_counters_add(&s->counters, block, 1));
 	TRY(ct_graph_again(block));
+	TRY(add_streams(s, block));
 	TRY(ct_state_status(s, block, UINT64_MAX));
 	for (unsigned i = 0; i < s->notes.n; i++)
 		TRY(ct_block_add_text(block, CT_KIND_NOTE, &now, sizeof(now), s->notes.text[i]));

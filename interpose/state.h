@@ -16,6 +16,10 @@
 #include "trace/order_totals.h"
 #include "trace/ring.h"
 
+/* size: programs communicate on some tens of streams. Of more, the state is in the first block that
+ * has it, and not in later checkpoints. */
+#define CT_STATE_STREAMS 256u
+
 struct ct_state {
 	struct ct_ring *ring;
 	struct ct_notes notes;
@@ -36,7 +40,9 @@ struct ct_state {
 	struct ct_counters_seen counters;
 	struct ct_order_totals order; /* of what is in segments */
 	uint32_t stacks;	      /* the sample of stacks that is in a segment */
-	struct ct_cost_rec cost;      /* kept by the caller */
+	struct ct_stream_rec streams[CT_STATE_STREAMS]; /* that are in segments */
+	uint32_t n_streams;
+	struct ct_cost_rec cost; /* kept by the caller */
 };
 
 /* Allocates nothing yet. `ring` is borrowed until ct_state_fini(), *notes is copied. */

@@ -258,9 +258,6 @@ _Static_assert(sizeof(struct ct_graph_rec) == 56, "fills words 1..7");
 #define CT_WAIT_OTHERS                                                                             \
 	16u /* since its last record the stream has also waited for other work than communication */
 #define CT_WAIT_LAUNCHES 32u /* the stream has launched communication itself */
-#define CT_WAIT_STREAM                                                                             \
-	64u		 /* no wait, but what is known of the stream of `launch` before that ... */
-#define CT_WAIT_FED 128u /* ... it has waited for another stream */
 struct ct_wait_rec {
 	uint64_t begin_ns; /* when the stream reached the wait; host: entered the call; 0 not known */
 	uint64_t issued_ns; /* when the host put it on the stream; host: left the call */
@@ -275,6 +272,16 @@ struct ct_wait_rec {
 	uint32_t flags;
 	uint32_t device; /* of the stream that waited; 0 where that was the host */
 };
+
+/* A stream that launches communication, and that calls of the program name: so waits for it are
+ * seen. Written once it is, again when it is fed, and in every checkpoint after that. */
+#define CT_STREAM_FED 1u /* it has waited for another stream */
+struct ct_stream_rec {
+	uint32_t stream; /* as in LAUNCH */
+	uint32_t flags;
+	uint32_t reserved[12];
+};
+_Static_assert(sizeof(struct ct_stream_rec) == 56, "fills words 1..7");
 
 /* Another thread requested the collective `seq` of the communicator at this time. */
 struct ct_submit_rec {

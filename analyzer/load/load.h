@@ -87,6 +87,10 @@ struct ct_load_memory;
 struct ct_load_memory *ct_load_memory_new(void);
 void ct_load_memory_free(struct ct_load_memory *memory);
 
+/* code: behind the flags of WAIT in files. */
+#define CT_WAIT_STREAM 64u
+#define CT_WAIT_FED 128u
+
 /* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */
 struct ct_load_sink {
 	int (*op)(void *arg, const struct ct_load_op *op);
@@ -99,7 +103,9 @@ struct ct_load_sink {
 	/* A library reported an error, by this function and in these words; NULL unknown, none. May
 	 * be NULL. */
 	int (*error)(void *arg, const struct ct_error_rec *rec, const char *call, const char *text);
-	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
+	/* For communication; may be NULL. A STREAM record comes this way, too: the state of
+	 * `waiter` as the two flags below. */
+	int (*wait)(void *arg, const struct ct_wait_rec *rec);
 	int (*nvtx)(void *arg, const struct ct_nvtx_rec *rec); /* name ends in NUL; may be NULL */
 	/* How far its communicator had come, in numbers: also where records are lost. May be NULL. */
 	int (*reached)(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);

@@ -278,6 +278,16 @@ static int take_wait(struct ct_load *load, const struct ct_wait_rec *rec)
 	return load->sink.wait ? load->sink.wait(load->sink.arg, rec) : CT_OK;
 }
 
+static int take_stream(struct ct_load *load, const struct ct_stream_rec *rec)
+{
+	const struct ct_wait_rec state = {
+		.waiter = rec->stream,
+		.flags = CT_WAIT_STREAM | (rec->flags & CT_STREAM_FED ? CT_WAIT_FED : 0),
+	};
+
+	return take_wait(load, &state);
+}
+
 static int take_graph(struct ct_load *load, const struct ct_graph_rec *rec)
 {
 	return ct_graphs_add(&load->graphs, rec);
@@ -339,6 +349,7 @@ static int take_stack(struct ct_load *load, const uint8_t *bytes, uint32_t len)
 	X(COST, cost, take_cost)                                                                   \
 	X(MATCH, match, ct_load_take_match)                                                        \
 	X(WAIT, wait, take_wait)                                                                   \
+	X(STREAM, stream, take_stream)                                                             \
 	X(GRAPH, graph, take_graph)                                                                \
 	X(DETAIL, detail, ct_load_take_detail)                                                     \
 	X(SUBMIT, submit, ct_load_take_submit)                                                     \

@@ -244,7 +244,6 @@ int ct_ov_wait_add(struct ct_ov_process *p, const struct ct_wait_rec *rec)
 			return CT_NOMEM;
 		s->is_seen = 1;
 		s->is_fed |= (rec->flags & CT_WAIT_FED) != 0;
-		s->is_default |= (rec->flags & CT_WAIT_DEFAULT) != 0;
 		return CT_OK;
 	}
 	if ((!(rec->flags & CT_WAIT_HOST) && !rec->waiter) || p->n_waits == CT_OVERLAP_WAITS)

@@ -86,7 +86,7 @@ struct ct_waiter {
 /* A stream with launches. */
 struct ct_ov_stream {
 	uint32_t id;
-	int is_seen, is_fed, is_default; /* from the trace */
+	int is_seen, is_fed; /* from the trace */
 	struct ct_ov_launch *newest;
 	struct ct_ov_stream *next;
 };

@@ -119,13 +119,15 @@ static void add_up(struct ct_ov_launch *launch, const struct ct_waiter *computin
 		m->exposed_ns = m->err_ns = m->n = 0;
 }
 
-/* The compute stream may have waited for it without a record. The host's waits are then not a
- * measure: the host arrives after the wait, and where it limits itself (FSDP) it waits while the
- * GPU computes. */
+/* The compute stream may have waited for it without a record, or it may have run there: what calls
+ * of the program do with its stream is not on record. The host's waits are then not a measure: the
+ * host arrives after the wait, and where it limits itself (FSDP) it waits while the GPU computes. */
 static int may_be_unseen(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 			 const struct ct_waiter *computing)
 {
-	return !computing && (p->is_blind || launch->is_from_nccl);
+	const struct ct_ov_stream *s = ct_ov_stream(p, launch->stream);
+
+	return !computing && (p->is_blind || launch->is_from_nccl || !s || !s->is_seen);
 }
 
 /* It runs on the compute stream, or on one that depends on no other, if no waiting stream computes.

@@ -118,23 +118,15 @@ void ct_waits_launch(const struct ct_gpu_span *span)
 {
 	CUcontext context;
 	struct ct_waits_key key;
-	struct ct_wait_rec rec = { .via = 0 };
+	struct ct_stream_rec rec;
 
 	if (how == CT_WAITS_OFF || !span->stream)
 		return;
 	context = atomic_load_explicit(&span->stream->context->handle, memory_order_relaxed);
 	make_key(span->handle, context, &key);
-	rec.launch = (uint32_t)atomic_load_explicit(&span->open->tag, memory_order_relaxed);
-	rec.flags = ct_waits_launched(&key, span->stream->id, (uintptr_t)context,
-				      &span->stream->launches);
-	if (!rec.flags)
-		return;
-	rec.waiter = span->stream->id;
-	rec.device = (uint32_t)span->stream->context->device;
-	rec.flags |= flag_of(span->handle);
-	rec.issued_ns = ct_now_ns();
-	rec.tid = thread_id();
-	ct_recorder_rare(CT_KIND_WAIT, &rec);
+	if (ct_waits_launched(&key, span->stream->id, (uintptr_t)context, &span->stream->launches,
+			      &rec))
+		ct_recorder_rare(CT_KIND_STREAM, &rec);
 }
 
 void ct_waits_event(CUevent event, CUstream stream)

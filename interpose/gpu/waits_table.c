@@ -323,12 +323,12 @@ static void copy_clock(struct ct_waits_clock *clock, struct waits_stream *s)
 /* ---- launches and events
  * ----------------------------------------------------------------------------------- */
 
-uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uintptr_t context,
-			   struct ct_waits_launches *launches)
+int ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uintptr_t context,
+		      struct ct_waits_launches *launches, struct ct_stream_rec *rec)
 {
 	struct waits_stream *s = get_stream(key);
-	uint32_t flags = 0;
 	uint8_t reports;
+	int is_new;
 
 	if (!s)
 		return 0;
@@ -343,11 +343,11 @@ uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uint
 	}
 	atomic_store_explicit(&launches->known, 1, memory_order_relaxed);
 	reports = s->named ? (uint8_t)(1 + s->is_fed) : 0;
-	if (reports > s->reported)
-		flags = CT_WAIT_STREAM | (s->is_fed ? CT_WAIT_FED : 0);
+	is_new = reports > s->reported;
+	*rec = (struct ct_stream_rec){ .stream = number, .flags = s->is_fed ? CT_STREAM_FED : 0 };
 	s->reported = reports;
 	leave(&s->lock);
-	return flags;
+	return is_new;
 }
 
 static void forget(uintptr_t event)

@@ -20,6 +20,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "trace/format.h"
+
 /* size: streams with communication that one stream can wait for; each event has a copy. */
 #define CT_WAITS_CLOCK 12u
 
@@ -63,10 +65,10 @@ struct ct_waits_new {
 int ct_waits_table_init(void);
 
 /* A launch, already counted in `launches`, was put on the stream, which is in the context and which
- * records call `number`. Called as long as the launches are not `known`. Returns what is known of
- * the stream, CT_WAIT_STREAM and CT_WAIT_FED, if that is new; else 0. */
-uint32_t ct_waits_launched(const struct ct_waits_key *stream, uint32_t number, uintptr_t context,
-			   struct ct_waits_launches *launches);
+ * records call `number`. Called as long as the launches are not `known`. 1 and *rec, what is known
+ * of the stream, if that is new; else 0. */
+int ct_waits_launched(const struct ct_waits_key *stream, uint32_t number, uintptr_t context,
+		      struct ct_waits_launches *launches, struct ct_stream_rec *rec);
 
 static inline void ct_waits_count(struct ct_waits_launches *launches, uint32_t launch)
 {

@@ -6,7 +6,7 @@
 
 Random synthetic jobs, each reported as a whole, and from two parts with --keep=30. Each finding that is more than a possibility is one of
 the whole run, or of the generator's truth, or is not there: no rank is accused for what was left out. The verdict is that of the whole run,
-of the same time in it, or accuses no rank. Each figure that has an error differs from that of the same time in the whole run by no more
+of the same time in it, or accuses no rank. Exposed communication is measured as in the whole run, or not at all. Each figure that has an error differs from that of the same time in the whole run by no more
 than the sum of both errors, and one operation or step at each end. That figures of a whole run are right is for accuracy.py to say.
 Prints METRIC lines; exit 1 if anything differs.
 """
@@ -24,7 +24,7 @@ BUILD = os.environ.get("CT_BUILD", os.path.join(os.path.dirname(os.path.abspath(
 LAST_REPORT = os.environ.get("CT_LAST_REPORT", os.path.join(BUILD, "tests", "accuracy", "last_report"))
 KEEP_S = 30
 SILENT = ("HEALTHY", "NOT_COMMUNICATION", "NOT_ENOUGH_EVIDENCE")
-WORKLOADS = {"ddp": "", "fsdp": "", "megatron": "--tp 2 --pp 2 --dp 2", "moe": ""}
+WORKLOADS = {"ddp": "", "decode": "--tp 4 --dp 2", "fsdp": "", "megatron": "--tp 2 --pp 2 --dp 2", "moe": ""}
 FAULTS = ["", "", "slow-rank:rank={rank},pct={pct}", "slow-rank:rank={rank},pct={pct},to={early}", "slow-link:src={rank},dst={next},factor=0.3",
           "pause:rank={rank},every=40,ms=60", "slow-host:host=1,pct={pct}", "late-host:rank={rank},ms=5", "rotating:every=20,ms=20",
           "mismatch:rank={rank},op={op},field=dtype", "mismatch:rank={rank},op={late},field=dtype"]
@@ -107,6 +107,10 @@ def compare(whole, same, thin, truth):
         wrong.append(f"verdict {thin['verdict']['code']}, not {whole['verdict']['code']} or {same['verdict']['code']}")
     for extra in sorted(accusations(thin) - accusations(whole) - truth):
         wrong.append(f"finding {extra}")
+    methods = {(o["rank"], o["comm"]): o["method"] for o in whole["overlap"]}
+    for o in thin["overlap"]:
+        if o["method"] not in (methods.get((o["rank"], o["comm"])), "n/a"):
+            wrong.append(f"overlap of {o['rank']} {o['comm']}: {o['method']}, not {methods.get((o['rank'], o['comm']))}")
     a, b = figures(same), figures(thin)
     both, n = sorted(a.keys() & b.keys()), 0
     for name in both:

@@ -24,3 +24,25 @@ for last in 14 15 16 17 18 19 20 21; do
 	commtrace report stages --last=$last --json |
 		jq -r '[.findings[] | select(.confidence != "low" and (.kind | startswith("STRAGGLER"))) | "\(.kind) \(.ranks)"] | join("; ")'
 done
+# Which stream depends on others is recorded once. The communication of decode runs where the computing does, in the whole run and in each part:
+# the last part, thinned parts and parts of those, and what is left after the oldest segments were removed.
+exposed() {
+	commtrace report --json "$@" | jq -c '[([.overlap[].method] | unique), (.exposed_comm | [.median_pct, .err_pct] | map(. * 100 | round / 100))]'
+}
+for timing in events plugin; do
+	for kb in 4 4000; do
+		commtrace-synth -o decode$kb --hosts 2 --workload decode --tp 8 --dp 2 --steps 400 --step-ms 300 --segment-kb $kb --timing $timing \
+			--fault slow-rank:rank=5,pct=30 >/dev/null
+		commtrace partial decode$kb -o part --keep=60 >/dev/null
+		commtrace partial part -o part2 --keep=30 >/dev/null
+		echo "$timing, segments of $kb KiB"
+		for run in decode$kb "decode$kb --last=60" part "part --last=20" part2; do
+			# shellcheck disable=SC2086
+			exposed $run
+		done
+		rm -r part part2
+	done
+	rm decode4/*.[0-5].seg
+	exposed decode4
+	rm -r decode4 decode4000
+done

@@ -210,6 +210,53 @@ static void a_checkpoint_reports_what_the_blocks_before_it_hold(void **state)
 	ct_order_totals_fini(&in_blocks);
 }
 
+/* ---- what is known of streams ---- */
+
+static const struct ct_stream_rec streams[] = { { .stream = 7 },
+						{ .stream = 9 },
+						{ .stream = 7, .flags = CT_STREAM_FED } };
+static unsigned checkpoints, checkpoints_with_streams;
+
+static void look_for_streams(const struct ct_block *block)
+{
+	uint32_t fed = 0, others = 0;
+
+	for (uint32_t i = 0; i < block->n_rares; i++) {
+		struct ct_stream_rec rec;
+
+		if (block->rares[i].kind != CT_KIND_STREAM)
+			continue;
+		ct_rare_get(block, &block->rares[i], &rec, sizeof(rec));
+		fed += rec.stream == 7 && rec.flags == CT_STREAM_FED;
+		others += rec.stream == 9 && !rec.flags;
+	}
+	if (block->type != CT_BLOCK_CHECKPOINT)
+		return;
+	checkpoints++;
+	checkpoints_with_streams += fed == 1 && others == 1;
+}
+
+static void job_with_streams(void)
+{
+	gloo_barrier(&barrier);
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		ct_recorder_rare(CT_KIND_STREAM, &streams[i]);
+	job_of_many_segments();
+}
+
+/* They are recorded once: without them, older segments could not be removed. */
+static void every_later_checkpoint_has_the_latest_state_of_each_stream(void **state)
+{
+	const char *const env[] = { "COMMTRACE_FLUSH=100ms", NULL };
+	uint64_t losses[CT_LOSS_MAX];
+
+	(void)state;
+	assert_int_equal(recorded_run(job_with_streams, env), 0);
+	assert_int_equal(recorded_walk(0, look_for_streams, losses), 1);
+	assert_true(checkpoints >= 3);
+	assert_true(checkpoints_with_streams >= checkpoints - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_block_whose_segment_is_removed_comes_in_the_next_one),
 		cmocka_unit_test(segments_begin_however_many_operations_are_open),
 		cmocka_unit_test(a_checkpoint_reports_what_the_blocks_before_it_hold),
+		cmocka_unit_test(every_later_checkpoint_has_the_latest_state_of_each_stream),
 	};
 	int failed = cmocka_run_group_tests_name("output", tests, NULL, NULL);
 

@@ -144,9 +144,8 @@ static void see(const struct ct_block *block)
 			continue;
 		ct_rare_get(block, &block->rares[i], &wait, sizeof(wait));
 		/* those of the host have no stream */
-		seen.waits += !(wait.flags & (CT_WAIT_HOST | CT_WAIT_STREAM));
-		seen.timed_waits += !(wait.flags & (CT_WAIT_HOST | CT_WAIT_STREAM)) &&
-				    wait.begin_ns;
+		seen.waits += !(wait.flags & CT_WAIT_HOST);
+		seen.timed_waits += !(wait.flags & CT_WAIT_HOST) && wait.begin_ns;
 	}
 }
 

@@ -23,14 +23,16 @@ enum { EVENT = 0x100, OTHER = 0x108 };
 
 static struct ct_waits_launches on_comms, on_comms2;
 
+/* What the last launch reported of its stream. */
+static struct ct_stream_rec reported;
+
 /* As time.c does it. */
-static uint32_t launch(const struct ct_waits_key *key, uint32_t number, uintptr_t whose,
-		       uint32_t id)
+static int launch(const struct ct_waits_key *key, uint32_t number, uintptr_t whose, uint32_t id)
 {
 	struct ct_waits_launches *launches = key == &comms ? &on_comms : &on_comms2;
 
 	ct_waits_count(launches, id);
-	return launches->known ? 0 : ct_waits_launched(key, number, whose, launches);
+	return !launches->known && ct_waits_launched(key, number, whose, launches, &reported);
 }
 
 static int set_up_table(void **state)
@@ -189,7 +191,7 @@ static void a_stopped_thread_is_in_the_way_of_its_own_stream_only(void **state)
 	assert_ptr_not_equal(launches, MAP_FAILED);
 	is_stopped = may_go_on = 0;
 	ct_waits_count(launches, 11);
-	ct_waits_launched(&comms, 1, 77, launches);
+	ct_waits_launched(&comms, 1, 77, launches, &reported);
 	ct_waits_recorded(&comms, OTHER, 0);
 	assert_int_equal(look(&copy, OTHER), 11);
 	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
@@ -224,13 +226,17 @@ static void it_is_reported_whose_streams_are_fed(void **state)
 	(void)state;
 	assert_int_equal(launch(&comms, 1, 0, 11), 0);
 	ct_waits_recorded(&comms, EVENT, 0);
-	assert_int_equal(launch(&comms, 1, 0, 12), CT_WAIT_STREAM);
+	assert_int_equal(launch(&comms, 1, 0, 12), 1);
+	assert_int_equal(reported.stream, 1);
+	assert_int_equal(reported.flags, 0);
 	assert_int_equal(launch(&comms, 1, 0, 13), 0);
 	look(&comms, EVENT);
 	assert_int_equal(launch(&comms, 1, 0, 14), 0);
 	ct_waits_recorded(&compute, OTHER, 0);
 	look(&comms, OTHER);
-	assert_int_equal(launch(&comms, 1, 0, 15), CT_WAIT_STREAM | CT_WAIT_FED);
+	assert_int_equal(launch(&comms, 1, 0, 15), 1);
+	assert_int_equal(reported.stream, 1);
+	assert_int_equal(reported.flags, CT_STREAM_FED);
 	assert_int_equal(launch(&comms, 1, 0, 16), 0);
 }
 

@@ -332,11 +332,17 @@ static void a_block_says_whether_it_holds_more_than_operations(void **state)
 		unsigned kind;
 		int says;
 	} rows[] = {
-		{ CT_KIND_HOST_BEGIN, 0 }, { CT_KIND_WAIT, 0 },
-		{ CT_KIND_NVTX, 0 },	   { CT_KIND_CLOCK, 0 },
-		{ CT_KIND_STATUS, 0 },	   { CT_KIND_OPEN_OP, 1 },
-		{ CT_KIND_GRAPH, 1 },	   { CT_KIND_COMM, 1 },
-		{ CT_KIND_END, 1 },	   { 200 /* a later version's */, 1 },
+		{ CT_KIND_HOST_BEGIN, 0 },
+		{ CT_KIND_WAIT, 0 },
+		{ CT_KIND_NVTX, 0 },
+		{ CT_KIND_CLOCK, 0 },
+		{ CT_KIND_STATUS, 0 },
+		{ CT_KIND_OPEN_OP, 1 },
+		{ CT_KIND_GRAPH, 1 },
+		{ CT_KIND_COMM, 1 },
+		{ CT_KIND_STREAM, 1 },
+		{ CT_KIND_END, 1 },
+		{ 200 /* a later version's */, 1 },
 	};
 	static const uint8_t zeros[CT_RARE_BYTES];
 	struct codec *c = *state;

@@ -128,8 +128,8 @@ static void put(int rank, uint32_t id, uint64_t at, uint64_t end)
 }
 
 /* The host synchronizes with the stream of each operation in the last 100 us of it; of the one
- * numbered `lost`, that is not on record. */
-static struct ct_report *run(const char *connections, uint32_t lost)
+ * numbered `lost`, that is not on record. `seen`: calls of the program on the stream are. */
+static struct ct_report *run(const char *connections, uint32_t lost, int seen)
 {
 	const int all[2] = { 0, 1 };
 	uint64_t at = 10 * MS;
@@ -145,12 +145,8 @@ static struct ct_report *run(const char *connections, uint32_t lost)
 	}
 	for (uint32_t i = 0; i < OPS; i++, at += 5 * MS) {
 		for (int r = 0; r < 2; r++) {
-			const struct ct_wait_rec stream = {
-				.issued_ns = at + job.clock[r],
-				.launch = i + 1,
-				.waiter = COMMS,
-				.flags = CT_WAIT_STREAM | CT_WAIT_FED,
-			};
+			const struct ct_stream_rec stream = { .stream = COMMS,
+							      .flags = CT_STREAM_FED };
 			const struct ct_wait_rec host = {
 				.begin_ns = at + MS - 100 * US + job.clock[r],
 				.issued_ns = at + MS + 20 * US + job.clock[r],
@@ -162,7 +158,8 @@ static struct ct_report *run(const char *connections, uint32_t lost)
 			};
 
 			put(r, i + 1, at, at + MS);
-			job_rare(&job, r, CT_KIND_WAIT, &stream, sizeof(stream));
+			if (seen)
+				job_rare(&job, r, CT_KIND_STREAM, &stream, sizeof(stream));
 			if (i != lost)
 				job_rare(&job, r, CT_KIND_WAIT, &host, sizeof(host));
 		}
@@ -173,7 +170,7 @@ static struct ct_report *run(const char *connections, uint32_t lost)
 
 static void with_one_connection_the_hosts_waits_do_not_stand_for_the_streams(void **state)
 {
-	struct ct_report *report = run("1", OPS);
+	struct ct_report *report = run("1", OPS, 1);
 
 	(void)state;
 	assert_true(report->ranks[0].exposed_ns == CT_UNKNOWN);
@@ -184,7 +181,7 @@ static void with_one_connection_the_hosts_waits_do_not_stand_for_the_streams(voi
 
 static void with_several_the_hosts_waits_are_all_that_there_were(void **state)
 {
-	struct ct_report *report = run("32", OPS);
+	struct ct_report *report = run("32", OPS, 1);
 
 	(void)state;
 	assert_int_equal(report->ranks[0].exposed_ns, OPS * 100 * US);
@@ -193,9 +190,19 @@ static void with_several_the_hosts_waits_are_all_that_there_were(void **state)
 	ct_report_free(report);
 }
 
+static void the_hosts_waits_do_not_stand_for_a_stream_that_may_compute(void **state)
+{
+	struct ct_report *report = run("32", OPS, 0);
+
+	(void)state;
+	assert_true(report->ranks[0].exposed_ns == CT_UNKNOWN);
+	assert_int_equal(report->overlap[0].measured, 0);
+	ct_report_free(report);
+}
+
 static void what_one_wait_that_is_lost_may_have_been_is_in_the_error(void **state)
 {
-	struct ct_report *report = run("32", 7);
+	struct ct_report *report = run("32", 7, 1);
 
 	(void)state;
 	assert_int_equal(report->overlap[0].measured, OPS - 1);
@@ -216,6 +223,7 @@ int main(void)
 		ON_DISK(what_runs_where_computing_does_is_exposed_whoever_reports_the_times),
 		ON_DISK(with_one_connection_the_hosts_waits_do_not_stand_for_the_streams),
 		ON_DISK(with_several_the_hosts_waits_are_all_that_there_were),
+		ON_DISK(the_hosts_waits_do_not_stand_for_a_stream_that_may_compute),
 		ON_DISK(what_one_wait_that_is_lost_may_have_been_is_in_the_error),
 	};
 

@@ -206,13 +206,13 @@ static void call(struct rank *r, const struct ct_action *action)
 		ct_play_fail(r->play, sink->call(sink->arg, r->number, &out));
 }
 
-static void pass_stream(struct rank *r, struct stream *s, uint32_t launch)
+static void pass_stream(struct rank *r, struct stream *s)
 {
 	const struct ct_play_sink *sink = r->play->sink;
 	const uint8_t level = s->is_named ? (uint8_t)(1 + s->is_fed) : 0;
-	const struct ct_play_stream out = {
-		.stream = s->index, .is_fed = s->is_fed, .launch = launch, .at_ns = r->host_ns
-	};
+	const struct ct_play_stream out = { .stream = s->index,
+					    .is_fed = s->is_fed,
+					    .at_ns = r->host_ns };
 
 	if (level > s->reported_level && sink && sink->stream)
 		ct_play_fail(r->play, sink->stream(sink->arg, r->number, &out));
@@ -244,7 +244,7 @@ static void end_group(struct rank *r, struct stream *s)
 	break_launch(seat_in(r, l->comm), l);
 	s->own.count++;
 	s->own.launch = l->id;
-	pass_stream(r, s, l->id);
+	pass_stream(r, s);
 	ct_play_put(s, &(struct item){ .kind = ITEM_LAUNCH, .issued_ns = r->host_ns, .launch = l });
 }
 

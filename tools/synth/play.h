@@ -89,7 +89,6 @@ struct ct_play_wait {
  * another. */
 struct ct_play_stream {
 	int stream, is_fed;
-	uint32_t launch;
 	uint64_t at_ns;
 };
 

@@ -219,19 +219,16 @@ static int on_stream(void *arg, int rank, const struct ct_play_stream *s)
 {
 	struct ct_synth_record *r = arg;
 	struct recorded_process *p = process_of(r, rank);
-	const struct ct_wait_rec rec = {
-		.issued_ns = clock_of(r, p, s->at_ns),
-		.launch = launch_id(r, rank, s->launch),
-		.waiter = stream_id(r, rank, s->stream),
-		.tid = thread_id(r, rank),
-		.flags = CT_WAIT_STREAM | (s->is_fed ? CT_WAIT_FED : 0),
-		.device = gpu_of(r, rank),
+	const struct ct_stream_rec rec = {
+		.stream = stream_id(r, rank, s->stream),
+		.flags = s->is_fed ? CT_STREAM_FED : 0,
 	};
 	const int st = ct_record_room(r, p, s->at_ns);
 
 	if (st || r->o->timing == CT_SYNTH_OFF)
 		return st;
-	return ct_record_rare(r, p, CT_KIND_WAIT, &rec, sizeof(rec));
+	r->gpus[rank].streams[s->stream] = rec;
+	return ct_record_rare(r, p, CT_KIND_STREAM, &rec, sizeof(rec));
 }
 
 static int add_comm(struct ct_synth_record *r, int rank, int comm, uint64_t created_ns,

@@ -135,6 +135,20 @@ int ct_record_cost(struct ct_synth_record *r, struct recorded_process *p)
 	return ct_record_rare(r, p, CT_KIND_COST, &cost, sizeof(cost));
 }
 
+static int add_streams(struct ct_synth_record *r, struct recorded_process *p)
+{
+	int st = CT_OK;
+
+	for (int rank = p->first; rank < p->first + r->o->per_process && rank < r->ranks; rank++) {
+		const struct ct_stream_rec *all = r->gpus[rank].streams;
+
+		for (int i = 0; i < CT_PLAY_STREAMS && st == CT_OK; i++)
+			if (all[i].stream)
+				st = ct_record_rare(r, p, CT_KIND_STREAM, &all[i], sizeof(all[i]));
+	}
+	return st;
+}
+
 /* Another segment, with its checkpoint: what was said before and still holds. */
 static int next_segment(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns)
 {
@@ -149,6 +163,7 @@ static int next_segment(struct ct_synth_record *r, struct recorded_process *p, u
 		if (p->comms[id].is_made)
 			st = ct_record_rare(r, p, CT_KIND_COMM, &p->comms[id].comm,
 					    sizeof(p->comms[id].comm));
+	st = st ? st : add_streams(r, p);
 	st = st ? st : ct_record_status(r, p, at_ns);
 	return st ? st : ct_record_flush(r, p, CT_BLOCK_DATA);
 }

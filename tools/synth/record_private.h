@@ -18,6 +18,7 @@ struct stamped { /* a rank's GPU */
 	uint64_t jitter_ns;
 	uint64_t n; /* times given */
 	uint64_t last_ns[CT_PLAY_STREAMS];
+	struct ct_stream_rec streams[CT_PLAY_STREAMS]; /* as last reported; number 0: not yet */
 };
 
 /* How far a process has come in one of its communicators. */
