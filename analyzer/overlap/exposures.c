@@ -5,6 +5,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 void ct_exposures_init(struct ct_exposures *s, struct ct_sample *sample, uint32_t most)
@@ -38,15 +39,22 @@ static void forget(struct ct_exposures *s)
 	s->one_of = s->sample->one_of;
 }
 
+static int halve(struct ct_exposures *s)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		first = ct_min(first, s->all[i].begin_ns);
+		last = ct_max(last, s->all[i].begin_ns);
+	}
+	return ct_sample_halve(s->sample, ct_min(first, last), last);
+}
+
 static void make_room(struct ct_exposures *s)
 {
-	uint64_t last = 0;
-
 	if (s->one_of != s->sample->one_of)
 		forget(s);
-	for (uint32_t i = 0; i < s->n && s->n >= s->most; i++)
-		last = s->all[i].begin_ns > last ? s->all[i].begin_ns : last;
-	while (s->n >= s->most && ct_sample_halve(s->sample, last))
+	while (s->n >= s->most && halve(s))
 		forget(s);
 }
 

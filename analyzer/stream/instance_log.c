@@ -6,6 +6,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/stream/stream.h"
 #include "trace/status.h"
 
@@ -53,13 +54,15 @@ static void forget(struct ct_instance_log *log)
 	log->one_of = log->sample.one_of;
 }
 
-static uint64_t last_of(const struct ct_instance_log *log)
+static int halve(struct ct_instance_log *log)
 {
-	uint64_t last = 0;
+	uint64_t first = UINT64_MAX, last = 0;
 
-	for (uint32_t k = 0; k < log->n_instances; k++)
-		last = log->instances[k].at_ns > last ? log->instances[k].at_ns : last;
-	return last;
+	for (uint32_t k = 0; k < log->n_instances; k++) {
+		first = ct_min(first, log->instances[k].at_ns);
+		last = ct_max(last, log->instances[k].at_ns);
+	}
+	return ct_sample_halve(&log->sample, ct_min(first, last), last);
 }
 
 /* Space for `n` more within what may be kept? Forgets until there is, or (0) nothing is left to
@@ -70,7 +73,7 @@ static int make_room(struct ct_instance_log *log, uint32_t n)
 		return 0;
 	if (log->one_of != log->sample.one_of)
 		forget(log);
-	while (log->n_parts > log->most_parts - n && ct_sample_halve(&log->sample, last_of(log)))
+	while (log->n_parts > log->most_parts - n && halve(log))
 		forget(log);
 	return log->n_parts <= log->most_parts - n;
 }

@@ -53,15 +53,14 @@ static void all_is_kept_while_there_is_room(void **state)
 	ct_instance_log_fini(&log);
 }
 
-static void whole_stretches_are_forgotten_evenly(void **state)
+static void forget_evenly(uint64_t from_ns)
 {
 	struct ct_instance_log log;
 	uint64_t runs = 0, longest = 0, length = 0, before = 0;
 
-	(void)state;
 	ct_instance_log_init(&log, 3000);
 	for (uint64_t k = 0; k < 10000; k++)
-		add(&log, k, 1000 + 1000 * k);
+		add(&log, k, from_ns + 1000 * k);
 	assert_int_equal(ct_instance_log_close(&log, SLOTS), CT_OK);
 	assert_in_range(log.n_parts, 1000, 3000);
 	assert_int_equal(log.seen_parts, 30000);
@@ -73,7 +72,7 @@ static void whole_stretches_are_forgotten_evenly(void **state)
 		assert_int_equal(log.instances[k].first_part, 3 * k);
 		for (uint32_t p = 3 * k; p < 3 * k + 3; p++) {
 			assert_int_equal(log.parts[p].instance, k);
-			assert_int_equal(log.parts[p].end_ns, 1100 + 1000 * seq);
+			assert_int_equal(log.parts[p].end_ns, from_ns + 100 + 1000 * seq);
 		}
 		if (k == 0 || seq != before + 1) {
 			runs++;
@@ -88,6 +87,19 @@ static void whole_stretches_are_forgotten_evenly(void **state)
 	assert_int_equal(longest, 125);
 	assert_true(before > 8000);
 	ct_instance_log_fini(&log);
+}
+
+static void whole_stretches_are_forgotten_evenly(void **state)
+{
+	(void)state;
+	forget_evenly(1000);
+}
+
+/* Only the end of the run is read. */
+static void stretches_are_those_of_what_is_read(void **state)
+{
+	(void)state;
+	forget_evenly(20000000);
 }
 
 static void parts_of_a_slot_come_in_order_of_their_starts(void **state)
@@ -132,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_kept_while_there_is_room),
 		cmocka_unit_test(whole_stretches_are_forgotten_evenly),
+		cmocka_unit_test(stretches_are_those_of_what_is_read),
 		cmocka_unit_test(parts_of_a_slot_come_in_order_of_their_starts),
 		cmocka_unit_test(one_moment_does_not_overflow),
 	};
