@@ -46,3 +46,11 @@ for timing in events plugin; do
 	exposed decode4
 	rm -r decode4 decode4000
 done
+# Of a run that does not fit into memory, stretches are looked at: of what is read, not of the time before it; and steps are those of the stretches.
+commtrace-synth -o moe --seed 6 --workload moe --hosts 2 --gpus-per-host 4 --steps 1500 --step-ms 50 --fault late-host:rank=3,ms=8 >/dev/null
+commtrace partial moe -o part --keep=30 >/dev/null
+for run in moe "moe --last=40" "moe --last=20" part; do
+	# shellcheck disable=SC2086
+	commtrace report --json $run |
+		jq -c '[.verdict.code, (.findings[0] | .kind, .ranks), (.exposed_comm.median_pct | round), (.steps.time_p50_ns / 1e6 | round)]'
+done

@@ -226,6 +226,8 @@ static struct kind_count widest_of_all(const struct step_ends_search *f, struct 
 				       struct kind_count *room)
 {
 	uint32_t n_votes = 0, slots = f->stages->first[f->stages->n];
+	/* so often come steps, in the stretches of the run that are kept */
+	const uint32_t steps = f->steps->n_kept + f->s->n_stretches - 1;
 	struct kind_count best = { 0 };
 
 	for (uint32_t k = 0; k < slots; k++) {
@@ -234,8 +236,7 @@ static struct kind_count widest_of_all(const struct step_ends_search *f, struct 
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = 0;
 
-			if (!room[i].width || room[i].n <= CT_LEAST_STEPS + 1 ||
-			    room[i].n > f->steps->n)
+			if (!room[i].width || room[i].n <= CT_LEAST_STEPS + 1 || room[i].n > steps)
 				continue;
 			while (v < n_votes &&
 			       (votes[v].kind != room[i].kind || votes[v].times != room[i].n))
