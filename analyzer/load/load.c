@@ -342,6 +342,10 @@ static void take_skimmed(struct ct_load *load, const struct ct_block *block)
 	struct ct_process_facts *facts = &load->facts;
 
 	facts->ops += block->skimmed_ops;
+	if (block->is_left_out) {
+		facts->left_out_ops += block->skimmed_ops;
+		ct_load_seen_at(&facts->left_out_ns, block->end_ns);
+	}
 	if (block->begin_ns && (!facts->first_ns || block->begin_ns < facts->first_ns))
 		facts->first_ns = block->begin_ns;
 	ct_load_seen_at(&facts->last_ns, block->end_ns);

@@ -28,7 +28,9 @@ struct ct_process_facts {
 	int wall_unset;	      /* ... or that nothing sets it */
 	struct ct_process_loss losses[CT_LOSS_MAX]; /* from the blocks; see also ct_process_gaps() */
 	uint64_t ops;
-	uint64_t orphans; /* ops of communicators that were never recorded */
+	uint64_t left_out_ops; /* of them, left out of the files on purpose ... */
+	uint64_t left_out_ns;  /* ... the latest time of those; 0: none were */
+	uint64_t orphans;      /* ops of communicators that were never recorded */
 	uint64_t open_launches;
 	int in_library;	  /* a call that enters a library for the whole process (MPI_Init) came back
 			     ... */

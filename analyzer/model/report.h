@@ -55,7 +55,8 @@ struct ct_report_run {
 	uint64_t begin_unix_ns;
 	uint64_t duration_ns; /* recording began .. last record, on the host where that is longest */
 	uint64_t left_out_ns; /* before these, whose operations were left out of the files on
-				 purpose; 0: none were */
+				 purpose; 0: none were. Of an outline: of these */
+	uint64_t left_out_ops;
 	const char *hang_why; /* why it is not known whether the job hangs; NULL: it is */
 	uint64_t first_at_ns, last_at_ns; /* operations of all ranks; CT_UNKNOWN: there are none */
 	uint64_t ranks_expected, ranks_seen;

@@ -40,6 +40,7 @@ struct ct_report_exposed {
 	double max_pct;		    /* of the rank that waited longest */
 	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
 	double covered_pct;	 /* of the run, that time: the part in recorded steps */
+	const char *why;	 /* the reason, if it is not known; NULL */
 };
 
 /* One stage of a pipeline, over the steps that are on record. */

@@ -223,8 +223,9 @@ static int fill_pipelines(struct ct_study *s)
 	return CT_OK;
 }
 
-/* The part of the communication that belongs to ranks with known waits. */
-static double known_part(const struct ct_study *s)
+/* Why nothing is known of exposed communication; NULL: nothing speaks against it. It takes ranks
+ * with known waits, and they must have most of the communication. */
+static const char *why_unknown(const struct ct_study *s)
 {
 	const struct ct_overlap_row *rows;
 	double all = 0, known = 0;
@@ -235,7 +236,9 @@ static double known_part(const struct ct_study *s)
 		all += (double)rows[i].all_ns;
 		known += s->waits_known[rows[i].slot] ? (double)rows[i].all_ns : 0;
 	}
-	return all > 0 ? known / all : 0;
+	if (!(all > 0))
+		return "starts of operations are not on record";
+	return known < CT_NEARLY_ALL * all ? "waits for communication are not on record" : NULL;
 }
 
 static double part_of_run(const struct ct_study *s)
@@ -254,14 +257,14 @@ static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;
 	uint32_t n = s->model->n_slots, m = 0, parted = 0;
-	int known = known_part(s) >= CT_NEARLY_ALL;
+	const char *why = why_unknown(s);
 	double *v = calloc(4 * ((size_t)n + 1), sizeof(*v));
 	double *share = v, *err = v + n + 1, *wait = err + n + 1, *busy = wait + n + 1;
 
 	if (!v)
 		return CT_NOMEM;
-	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s) };
-	for (uint32_t slot = 0; slot < n && known; slot++) {
+	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s), why };
+	for (uint32_t slot = 0; slot < n && !why; slot++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
 		double time = (double)e->step_ns;
 
@@ -276,14 +279,19 @@ static int fill_share(struct ct_study *s)
 		wait[parted] = 100 * (double)e->wait_ns / time;
 		busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;
 	}
+	if (!m && !why)
+		to->why = s->cuts.n ? "in each step too many operations are not timed"
+				    : "no steps were found";
 	to->median_pct = ct_median_high(share, m);
 	to->err_pct = ct_median_high(err, m);
 	if (parted == m) {
 		to->wait_pct = ct_median_high(wait, m);
 		to->transferring_pct = ct_median_high(busy, m);
 	}
-	if (to->err_pct > 100)
+	if (to->err_pct > 100) {
 		to->median_pct = to->err_pct = to->max_pct = to->wait_pct = to->transferring_pct = NAN;
+		to->why = "its error is larger than the time";
+	}
 	free(v);
 	return CT_OK;
 }

@@ -101,6 +101,10 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	if (read_path && run->dir)
 		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
+	if (run->left_out_ops)
+		ct_text_wrap(text, CT_COLOR_NONE, 10,
+			     "left out  %s operations of the first %s, by 'commtrace partial'",
+			     ct_text_count(run->left_out_ops).s, ct_prose_ns(run->left_out_ns).s);
 	write_failed(text, report);
 	/* the duration of host calls needs no text, and values from operations have none */
 	if (!report->is_outline || run->timing != CT_TIMING_OFF)

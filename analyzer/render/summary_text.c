@@ -96,8 +96,9 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		else
 			ct_text_wrap(text, CT_COLOR_NONE, LABEL,
 				     "communication  %s of %s (busiest rank), exposed "
-				     "communication n/a",
-				     ct_prose_pct(report->run.comm_share_pct).s, of);
+				     "communication n/a%s%s",
+				     ct_prose_pct(report->run.comm_share_pct).s, of,
+				     e->why ? ": " : "", e->why ? e->why : "");
 		return;
 	}
 	if (!isnan(e->wait_pct))

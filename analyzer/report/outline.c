@@ -47,6 +47,23 @@ static enum ct_timing timing_of(const struct ct_report *report)
 	return best;
 }
 
+/* The time whose operations were left out on purpose, of the process of which that is longest. */
+static uint64_t left_out_ns(const struct ct_model *model)
+{
+	uint64_t most = 0;
+
+	for (uint32_t p = 0; p < model->run->n_processes; p++) {
+		const struct ct_model_process *process = &model->processes[p];
+		uint64_t at;
+
+		if (!process->read || !process->facts.left_out_ns)
+			continue;
+		at = ct_model_at(model, p, process->facts.left_out_ns);
+		most = at > most ? at : most;
+	}
+	return most;
+}
+
 static int fill(const struct ct_stream *stream, struct ct_report *report)
 {
 	const struct ct_model *model = &stream->model;
@@ -60,6 +77,7 @@ static int fill(const struct ct_stream *stream, struct ct_report *report)
 	if (st != CT_OK)
 		return st;
 	report->run.timing = timing_of(report);
+	report->run.left_out_ns = left_out_ns(model);
 	report->is_outline = 1;
 	forget_operations(report);
 	return CT_OK;

@@ -308,6 +308,9 @@ int ct_fill_trace(const struct ct_model *model, struct ct_report *report)
 	report->processes = ct_arena_calloc(report->memory, n, sizeof(*report->processes));
 	if (!report->processes)
 		return CT_NOMEM;
+	for (size_t p = 0; p < n; p++)
+		if (model->processes[p].read)
+			report->run.left_out_ops += model->processes[p].facts.left_out_ops;
 	for (size_t p = 0; p < n && st == CT_OK; p++)
 		st = fill_process(model, p, report->memory, &report->processes[p]);
 	st = st ?: ct_fill_ended(model, report);

@@ -54,3 +54,9 @@ for run in moe "moe --last=40" "moe --last=20" part; do
 	commtrace report --json $run |
 		jq -c '[.verdict.code, (.findings[0] | .kind, .ranks), (.exposed_comm.median_pct | round), (.steps.time_p50_ns / 1e6 | round)]'
 done
+# Where exposed communication is unknown, the report says why.
+for timing in plugin host off; do
+	commtrace-synth -o $timing --workload ddp --steps 40 --timing $timing >/dev/null
+	commtrace report $timing | grep -A1 '^communication'
+	commtrace report $timing --json | jq -r .exposed_comm.why
+done
