@@ -34,6 +34,9 @@ END
 chmod +x on_node
 mpi_start 60 4 ./on_node "$program" report --json run >got.json 2>err || fail "nodes: exit $?: $(cat err)"
 cmp got.json <("$commtrace" report --json run) || fail "nodes: other bytes"
+# Commands to paste have the run as it was typed: the directory of process 0 goes away.
+mpi_start 60 4 ./on_node "$program" report run >got.txt 2>err || fail "nodes, text: exit $?: $(cat err)"
+grep -q '^next      commtrace report run --verbose$' got.txt && ! grep -q tmp got.txt || fail "nodes, text: $(cat got.txt)"
 # Open MPI takes seconds to end a job whose command exits with 3.
 if [ "$flavour" = mpich ]; then
 	code=0

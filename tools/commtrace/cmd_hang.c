@@ -31,8 +31,8 @@ static int write_result(const struct ct_cli *args, int format, const struct ct_h
 		code = ct_out_json(&out, ct_hang_json(run));
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
-						     .paths = args->paths.path,
-						     .n_paths = args->paths.n,
+						     .paths = ct_open_typed(&args->paths)->path,
+						     .n_paths = ct_open_typed(&args->paths)->n,
 						     .unwrapped = !isatty(fileno(out.file)),
 						     .verbose = ct_cli_has(args,
 									   CT_OPTION_VERBOSE) };

@@ -117,8 +117,8 @@ static int write_report(const struct show_request *request, const struct ct_repo
 	} else {
 		const struct ct_text_style style = {
 			.color = ct_color_wanted(out.file),
-			.paths = request->args.paths.path,
-			.n_paths = request->args.paths.n,
+			.paths = ct_open_typed(&request->args.paths)->path,
+			.n_paths = ct_open_typed(&request->args.paths)->n,
 			.anchor = request->wishes.anchor,
 			.read_path = moved_path(request, report, resolved),
 			.unwrapped = !isatty(fileno(out.file)),

@@ -34,27 +34,28 @@ static const enum ct_command_id ours[] = { CT_COMMAND_report,	CT_COMMAND_hang,
 					   CT_COMMAND_dump,	CT_COMMAND_partial };
 #define N_OURS (sizeof(ours) / sizeof(ours[0]))
 
-static const char help
-	[] = "Usage: mpirun -n N commtrace-mpi [OPTION]... COMMAND [COMMAND-OPTION]... RUN...\n"
-	     "Run a command of commtrace over a run whose files lie on several nodes.\n"
-	     "\n"
-	     "Each process of the MPI job looks for RUN on its own node. Process 0 gets what only\n"
-	     "others see, and runs the command over all of it. Its result is that of one process\n"
-	     "that sees all files. COMMAND is one of: report, hang, info, diagnose, timeline,\n"
-	     "heatmap, dump, partial. 'commtrace COMMAND --help' shows its options.\n"
-	     "\n"
-	     "      --keep=SECONDS      Send, of each process of the run, only the operations of\n"
-	     "                          the last so many seconds before its last one, 30 or more,\n"
-	     "                          as 'commtrace partial' does; by default everything\n"
-	     "  -v, --verbose           Say on standard error how much process 0 got\n"
-	     "  -h, --help              Show this help\n"
-	     "  -V, --version           Print the version\n"
-	     "\n"
-	     "Files are kept in TMPDIR until the end. The exit status is that of the command.\n"
-	     "\n"
-	     "Examples:\n"
-	     "  mpirun -n 4 commtrace-mpi report run1\n"
-	     "  mpirun -n 4 commtrace-mpi --keep=300 hang /local/run1 --json\n";
+static const char help[] =
+	"Usage: mpirun -n N commtrace-mpi [OPTION]... COMMAND [COMMAND-OPTION]... RUN...\n"
+	"Run a command of commtrace over a run whose files lie on several nodes.\n"
+	"\n"
+	"Each process of the MPI job looks for RUN on its own node. Process 0 gets what only\n"
+	"others see, and runs the command over all of it. Its result is that of one process\n"
+	"that sees all files. COMMAND is one of: report, hang, info, diagnose, timeline,\n"
+	"heatmap, dump, partial. 'commtrace COMMAND --help' shows its options.\n"
+	"\n"
+	"      --keep=SECONDS      Send, of each process of the run, only the operations of\n"
+	"                          the last so many seconds before its last one, 30 or more,\n"
+	"                          and at least 4,096, as 'commtrace partial' does; by default\n"
+	"                          everything\n"
+	"  -v, --verbose           Say on standard error how much process 0 got\n"
+	"  -h, --help              Show this help\n"
+	"  -V, --version           Print the version\n"
+	"\n"
+	"Files are kept in TMPDIR until the end. The exit status is that of the command.\n"
+	"\n"
+	"Examples:\n"
+	"  mpirun -n 4 commtrace-mpi report run1\n"
+	"  mpirun -n 4 commtrace-mpi --keep=300 hang /local/run1 --json\n";
 
 struct mpi_request {
 	uint64_t keep_ns;
@@ -371,6 +372,23 @@ static int is_path(const struct ct_paths *paths, const char *word)
 	return 0;
 }
 
+/* For commands to paste, which are of no use with a directory that goes away. */
+static int set_typed(const struct ct_paths *paths)
+{
+	char *all = NULL, *longer;
+	int failed = 0;
+
+	for (size_t p = 0; p < paths->n && !failed; p++) {
+		failed = asprintf(&longer, "%s%s%s", all ? all : "", all ? "\n" : "",
+				  paths->path[p]) < 0;
+		free(all);
+		all = failed ? NULL : longer;
+	}
+	failed = failed || (all && setenv(CT_TYPED_RUNS, all, 1) != 0);
+	free(all);
+	return failed;
+}
+
 /* The line of the command over the given paths, unless they are in `dir`, too, and over `dir`, if
  * anything is. If there is nothing at all, over what was typed: it says what is wrong with that. */
 static int analyze(const struct mpi_request *request, const char *dir, int in_place, int in_dir)
@@ -378,7 +396,7 @@ static int analyze(const struct mpi_request *request, const char *dir, int in_pl
 	char **words = calloc((size_t)request->argc + 3, sizeof(*words));
 	int n = 1, code;
 
-	if (!words)
+	if (!words || set_typed(&request->args.paths))
 		ct_exchange_fail("cannot analyze", ct_status_text(CT_NOMEM));
 	for (int i = 0; i < request->argc; i++) {
 		char *word = request->argv[i];

@@ -217,6 +217,20 @@ unsigned ct_open_threads(const struct ct_cli *args)
 	return n < MOST_THREADS ? (unsigned)n : MOST_THREADS;
 }
 
+const struct ct_paths *ct_open_typed(const struct ct_paths *paths)
+{
+	static const char *path[16]; /* size: more than anyone types */
+	static struct ct_paths typed = { .path = path };
+	char *rest = getenv(CT_TYPED_RUNS);
+
+	if (typed.n || !rest)
+		return typed.n ? &typed : paths;
+	rest = strdup(rest); /* as long as the process */
+	while (rest && *rest && typed.n < sizeof(path) / sizeof(path[0]))
+		path[typed.n++] = strsep(&rest, "\n");
+	return typed.n ? &typed : paths;
+}
+
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report)
 {
@@ -242,7 +256,8 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 {
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	struct ct_err err = { 0 };
-	const struct ct_text_style typed = { .paths = paths->path, .n_paths = paths->n };
+	const struct ct_text_style typed = { .paths = ct_open_typed(paths)->path,
+					     .n_paths = ct_open_typed(paths)->n };
 	struct ct_anchor_spec_fault fault;
 	const char *anchor = wishes->anchor;
 	char words[1024];

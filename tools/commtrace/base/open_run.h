@@ -16,6 +16,9 @@ unsigned ct_open_threads(const struct ct_cli *args);
  * errors. 0, or an exit status after it was said why. */
 int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run);
 
+/* The run as the user typed it, for commands to paste: `paths`, or what is in CT_TYPED_RUNS. */
+const struct ct_paths *ct_open_typed(const struct ct_paths *paths);
+
 /* Analyze it, with a progress bar; freed with ct_report_free(). 0, or an exit status after it was
  * said why. */
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,

@@ -8,6 +8,10 @@
 
 #include "tools/commtrace/base/command_table.h"
 
+/* commtrace-mpi has files in a directory of its own, and leaves in this variable the paths that it
+ * was given, with line feeds between. */
+#define CT_TYPED_RUNS "CT_MPI_RUNS"
+
 struct ct_paths {
 	const char **path;
 	size_t n;
