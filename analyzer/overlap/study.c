@@ -280,8 +280,7 @@ static int fill_share(struct ct_study *s)
 		busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;
 	}
 	if (!m && !why)
-		to->why = s->cuts.n ? "in each step too many operations are not timed"
-				    : "no steps were found";
+		to->why = "too many operations are not timed";
 	to->median_pct = ct_median_high(share, m);
 	to->err_pct = ct_median_high(err, m);
 	if (parted == m) {
