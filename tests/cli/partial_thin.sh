@@ -67,6 +67,18 @@ commtrace report slow --json | jq -r .verdict.confidence
 commtrace report one --json | jq -r .verdict.confidence
 commtrace diagnose --verbose diverged.? | grep -E ' (hang|calls) ' || true
 commtrace info one | grep -A1 '^complete' | head -n 1
+# what is left out is in `info` as in the report, with and without the operations
+for run in one slow; do
+	commtrace info $run | grep '^left out'
+	commtrace info $run --whole | grep '^left out'
+	for all in "info $run" "info $run --whole" "report $run"; do
+		# shellcheck disable=SC2086
+		commtrace $all --json | jq -c '.run | [(.omitted_ns / 1e9 | round), .omitted_ops]'
+	done
+done
+commtrace partial slow -o both --exact --keep=30 || echo "exit $?"
+commtrace run --partial=both --exact --keep=30 -- true || echo "exit $?"
+[ -e both ] || echo nothing was made
 commtrace timeline one --format=tuples -o - | cut -f1 | sort -n | tail -n 1 | wc -l
 commtrace dump one | wc -l
 rm -r [!.]*

@@ -30,14 +30,14 @@ static int read_share(const struct ct_cli *args, struct ct_share *share)
 }
 
 static int write_part(const struct ct_cli *args, const char *path, const struct ct_run *run,
-		      const struct ct_share *share)
+		      struct ct_part_wish *wish)
 {
-	const struct ct_part_wish wish = { .path = path,
-					   .force = ct_cli_has(args, CT_OPTION_NEW_RUN_FORCE),
-					   .keep_ns = ct_part_keep_ns(args),
-					   .share = *share };
 	char *line;
-	int code = ct_write_part(run, &wish, &line);
+	int code;
+
+	wish->path = path;
+	wish->force = ct_cli_has(args, CT_OPTION_NEW_RUN_FORCE);
+	code = ct_write_part(run, wish, &line);
 
 	if (code)
 		return code;
@@ -48,8 +48,8 @@ static int write_part(const struct ct_cli *args, const char *path, const struct 
 
 int ct_cmd_partial(int argc, char **argv)
 {
+	struct ct_part_wish wish = { 0 };
 	struct ct_run *run = NULL;
-	struct ct_share share;
 	struct ct_cli args;
 	const char *path;
 	int code = ct_cli_parse(&args, CT_COMMAND_partial, argc, argv);
@@ -57,12 +57,12 @@ int ct_cmd_partial(int argc, char **argv)
 	if (code >= 0)
 		goto out;
 	path = ct_cli_text(&args, CT_OPTION_NEW_RUN);
-	code = read_share(&args, &share);
+	code = read_share(&args, &wish.share) ?: ct_part_keep(&args, &wish.keep_ns);
 	if (!code && (!path || !path[0]))
 		code = ct_usage("partial", "'partial' needs -o PART: the directory to make");
 	code = code ?: ct_open_run("partial", &args.paths, &run);
 	if (!code)
-		code = write_part(&args, path, run, &share);
+		code = write_part(&args, path, run, &wish);
 out:
 	ct_run_close(run);
 	ct_cli_fini(&args);

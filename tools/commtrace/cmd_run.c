@@ -180,12 +180,12 @@ int ct_cmd_run(int argc, char **argv)
 	request.force = ct_cli_has(&args, CT_OPTION_RUN_FORCE);
 	request.part.dir = ct_cli_text(&args, CT_OPTION_PARTIAL);
 	request.part.force = request.force;
-	request.part.keep_ns = ct_part_keep_ns(&args);
 	request.program = args.program;
 	request.watch.acts = 1;
 	ct_watch_options(&args, &request.watch);
 	code = read_settings(&args, &request.env);
 	code = code ?: check_options(&args, &request);
+	code = code ?: ct_part_keep(&args, &request.part.keep_ns);
 	if (!code)
 		code = run(&request);
 out:

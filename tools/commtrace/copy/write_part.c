@@ -12,11 +12,15 @@
 #include "tools/commtrace/base/signals.h"
 #include "trace/segment.h"
 
-uint64_t ct_part_keep_ns(const struct ct_cli *args)
+int ct_part_keep(const struct ct_cli *args, uint64_t *keep_ns)
 {
-	return ct_cli_has(args, CT_OPTION_EXACT)
-		       ? UINT64_MAX
-		       : (uint64_t)ct_cli_number(args, CT_OPTION_KEEP_OPS, 0) * 1000000000u;
+	*keep_ns = (uint64_t)ct_cli_number(args, CT_OPTION_KEEP_OPS, 0) * 1000000000u;
+	if (!ct_cli_has(args, CT_OPTION_EXACT))
+		return 0;
+	*keep_ns = UINT64_MAX;
+	return ct_cli_has(args, CT_OPTION_KEEP_OPS)
+		       ? ct_usage(args->command->name, "'--exact' and '--keep' exclude each other")
+		       : 0;
 }
 
 static int is_wanted(const struct ct_part_wish *wish, const struct ct_process *process)

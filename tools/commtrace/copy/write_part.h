@@ -15,8 +15,8 @@ struct ct_part_wish {
 	const char *host; /* only its processes; NULL: of all */
 };
 
-/* keep_ns by the options --keep and --exact. */
-uint64_t ct_part_keep_ns(const struct ct_cli *args);
+/* keep_ns by the options --keep and --exact. 0, or an exit status. */
+int ct_part_keep(const struct ct_cli *args, uint64_t *keep_ns);
 
 /* Writes it. 0 and the line that says what it holds, to be freed (NULL: out of memory), or an exit
  * status. From then on signals are deferred. */
