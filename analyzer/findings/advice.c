@@ -9,7 +9,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/model/comm_spec.h"
 #include "analyzer/model/report_rows.h"
 #include "trace/ops.h"
@@ -142,7 +142,7 @@ static void look_at_limits(const struct ct_report *report, struct ct_findings *l
 			continue;
 		f = ct_findings_add(list, CT_FINDING_ADVICE);
 		f->confidence = CT_CONFIDENCE_MEDIUM;
-		ct_finding_say(list, f, CT_OWN_LIMIT,
+		ct_finding_say(list, f, CT_TEXT_LIMIT,
 			       CT_WORDS({ "{setting}", limits[i].name + strlen("env.") },
 					{ "{value}", cut(list->memory, value, 24) },
 					{ "{comm}", ct_comm_digits(comm->hash).s },
@@ -385,8 +385,8 @@ static void try_IB_TIMEOUT(struct advice_request *a)
 			    { "{host}", cut(a->list->memory, host->host, 12) },
 			    { "{port}", cut(a->list->memory, port->name, 12) },
 			    { "{value}", value ? cut(a->list->memory, value, 8)
-					       : ct_own_part(a->list->memory, CT_PART_NOT_SET,
-							     CT_NO_WORDS) }));
+					       : ct_finding_part(a->list->memory, CT_PART_NOT_SET,
+								 CT_NO_WORDS) }));
 	ct_finding_evidence(a->list, f, "ack_timeouts", (double)most, "count", NAN);
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/overlap_findings.h"
-#include "analyzer/findings/own_text.h"
 #include "analyzer/overlap/buckets.h"
 #include "analyzer/overlap/study.h"
 #include "trace/ops.h"
@@ -64,8 +64,8 @@ static void add(const struct bucket_search *s, const struct ct_buckets *b,
 	f->begin_at_ns = study->cut[0].begin_ns;
 	f->end_at_ns = study->cut[study->cuts.n - 1].end_ns;
 	ct_finding_say(list, f,
-		       a->problem == CT_BUCKETS_TOO_SMALL ? CT_OWN_BUCKETS_SMALL
-							  : CT_OWN_BUCKETS_LATE,
+		       a->problem == CT_BUCKETS_TOO_SMALL ? CT_TEXT_BUCKETS_SMALL
+							  : CT_TEXT_BUCKETS_LATE,
 		       CT_WORDS({ "{mib}", ct_arena_printf(list->memory, "%.0f", cap) }));
 	ct_finding_put_comm(list, f, b->comm->hash);
 	ct_finding_put(list, f, "op", "%s", f->op_name);

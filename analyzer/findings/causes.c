@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/template.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/model/command.h"
 #include "analyzer/model/names.h"
 
@@ -39,7 +39,8 @@ static int has_gpus(const struct ct_report *report)
 
 static const char *hosts_of(const struct ct_finding *f, struct ct_arena *memory)
 {
-	const char *text = f->n_hosts ? "" : ct_own_part(memory, CT_PART_THEIR_HOSTS, CT_NO_WORDS);
+	const char *text = f->n_hosts ? ""
+				      : ct_finding_part(memory, CT_PART_THEIR_HOSTS, CT_NO_WORDS);
 
 	for (size_t i = 0; i < f->n_hosts && i < HOSTS_NAMED; i++) {
 		const char *host = ct_host_word(memory, f->hosts[i]);
@@ -52,7 +53,8 @@ static const char *hosts_of(const struct ct_finding *f, struct ct_arena *memory)
 static const char *ranks_of(const struct ct_finding *f, const char *where, struct ct_arena *memory)
 {
 	if (f->kind == CT_FINDING_STRAGGLER_HOST)
-		return ct_own_part(memory, CT_PART_RANKS_OF_HOST, CT_WORDS({ "{where}", where }));
+		return ct_finding_part(memory, CT_PART_RANKS_OF_HOST,
+				       CT_WORDS({ "{where}", where }));
 	return ct_ranks_words(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN);
 }
 
@@ -157,7 +159,7 @@ static const char *command_on(const struct ct_finding *f, const struct ct_report
 	if (!text && strstr(f->command, "{pid}"))
 		text = ct_command_text(
 			report->memory,
-			ct_own_part(report->memory, CT_PART_RUN_TIMELINE, CT_NO_WORDS), at);
+			ct_finding_part(report->memory, CT_PART_RUN_TIMELINE, CT_NO_WORDS), at);
 	return text;
 }
 
@@ -167,7 +169,7 @@ static const char *command_on(const struct ct_finding *f, const struct ct_report
  * switch. */
 static const char *shared_by(const struct ct_finding *f, const struct ct_report *report)
 {
-	enum ct_own_part part;
+	enum ct_finding_part part;
 
 	if (f->n_ranks < 2)
 		return "";
@@ -186,7 +188,7 @@ static const char *shared_by(const struct ct_finding *f, const struct ct_report 
 	default:
 		return "";
 	}
-	return ct_own_part(report->memory, part, CT_NO_WORDS);
+	return ct_finding_part(report->memory, part, CT_NO_WORDS);
 }
 
 static void advise(struct ct_finding *f, const struct ct_report *report, int on_gpu,

@@ -2,8 +2,8 @@
 /* Texts on how members of a communicator diverged. */
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/order_maker.h"
-#include "analyzer/findings/own_text.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/uneven_inputs.h"
 #include "trace/ops.h"
@@ -33,7 +33,8 @@ static const char *field_of(const struct ct_order_maker *k, const struct ct_orde
 
 static const char *site_text(const struct ct_order_maker *k, const struct ct_site *site)
 {
-	return site ? site->text : ct_own_part(k->list->memory, CT_PART_UNKNOWN_SITE, CT_NO_WORDS);
+	return site ? site->text
+		    : ct_finding_part(k->list->memory, CT_PART_UNKNOWN_SITE, CT_NO_WORDS);
 }
 
 static void add_counts(struct ct_order_maker *k)
@@ -90,10 +91,10 @@ static const char *sites_of_cause(const struct ct_order_maker *k)
 
 	if (!a->has_sites)
 		return "";
-	return ct_own_part(k->list->memory, CT_PART_CALL_SITES,
-			   CT_WORDS({ "{seq}", ct_text_exact(a->site_seq).s },
-				    { "{site}", site_text(k, a->odd_site) },
-				    { "{other}", site_text(k, a->usual_site) }));
+	return ct_finding_part(k->list->memory, CT_PART_CALL_SITES,
+			       CT_WORDS({ "{seq}", ct_text_exact(a->site_seq).s },
+					{ "{site}", site_text(k, a->odd_site) },
+					{ "{other}", site_text(k, a->usual_site) }));
 }
 
 /* ---- another call ---- */
@@ -131,13 +132,13 @@ static void put_sides(struct ct_order_maker *k)
 			       a->how == CT_DIVERGENCE_SKIPPED ? "behind" : "ahead");
 }
 
-static enum ct_own_row row_of(const struct ct_divergence *a, int last)
+static enum ct_finding_text row_of(const struct ct_divergence *a, int last)
 {
 	if (!a->field)
-		return CT_OWN_ONE_MORE;
+		return CT_TEXT_ONE_MORE;
 	if (last)
-		return a->has_minority ? CT_OWN_LAST_STEP : CT_OWN_LAST_STEP_UNDECIDED;
-	return a->has_minority ? CT_OWN_DIFFERENT : CT_OWN_DIFFERENT_UNDECIDED;
+		return a->has_minority ? CT_TEXT_LAST_STEP : CT_TEXT_LAST_STEP_UNDECIDED;
+	return a->has_minority ? CT_TEXT_DIFFERENT : CT_TEXT_DIFFERENT_UNDECIDED;
 }
 
 static void make_call(struct ct_order_maker *k)
@@ -182,9 +183,9 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 /* "seq 12", "or before seq 12, train.py:3" */
 static const char *seq_text(const struct ct_order_maker *k, const struct ct_site *site)
 {
-	const char *seq = ct_own_part(k->list->memory,
-				      k->apart.may_be_earlier ? CT_PART_SEQ_OR_BEFORE : CT_PART_SEQ,
-				      CT_WORDS({ "{seq}", ct_text_exact(k->apart.seq).s }));
+	const char *seq = ct_finding_part(
+		k->list->memory, k->apart.may_be_earlier ? CT_PART_SEQ_OR_BEFORE : CT_PART_SEQ,
+		CT_WORDS({ "{seq}", ct_text_exact(k->apart.seq).s }));
 
 	return site ? ct_arena_printf(k->list->memory, "%s, %s", seq, site->text) : seq;
 }
@@ -198,8 +199,8 @@ static const char *shifted_text(const struct ct_order_maker *k, const char *coun
 
 	if (k->apart.by == 1)
 		return op;
-	return ct_own_part(memory, CT_PART_FIRST_OF_SEVERAL,
-			   CT_WORDS({ "{n}", ct_text_exact(k->apart.by).s }, { "{op}", op }));
+	return ct_finding_part(memory, CT_PART_FIRST_OF_SEVERAL,
+			       CT_WORDS({ "{n}", ct_text_exact(k->apart.by).s }, { "{op}", op }));
 }
 
 /* The evidence of the shift. */
@@ -207,15 +208,15 @@ static void say_shift(struct ct_order_maker *k, const struct ct_order_call *call
 {
 	struct ct_arena *memory = k->list->memory;
 	const struct ct_divergence *a = &k->apart;
-	enum ct_own_row row = a->by_habit ? CT_OWN_EXTRA_BY_HABIT : CT_OWN_EXTRA;
-	enum ct_own_part who = k->f->n_ranks == 1 ? CT_PART_IT_CALLS : CT_PART_THEY_CALL;
+	enum ct_finding_text row = a->by_habit ? CT_TEXT_EXTRA_BY_HABIT : CT_TEXT_EXTRA;
+	enum ct_finding_part who = k->f->n_ranks == 1 ? CT_PART_IT_CALLS : CT_PART_THEY_CALL;
 
 	if (a->how == CT_DIVERGENCE_SKIPPED)
-		row = a->by_habit ? CT_OWN_SKIPPED_BY_HABIT : CT_OWN_SKIPPED;
+		row = a->by_habit ? CT_TEXT_SKIPPED_BY_HABIT : CT_TEXT_SKIPPED;
 	ct_finding_say(k->list, k->f, row,
 		       CT_WORDS({ "{what}", shifted_text(k, count) },
 				{ "{seq}", seq_text(k, call->site) },
-				{ "{they_call}", ct_own_part(memory, who, CT_NO_WORDS) },
+				{ "{they_call}", ct_finding_part(memory, who, CT_NO_WORDS) },
 				{ "{operations}", ct_arena_printf(memory, "%u operation%s", a->by,
 								  a->by == 1 ? "" : "s") }));
 }

@@ -6,7 +6,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
@@ -25,15 +25,15 @@ static const char *remedy_of(const struct ct_report *report, struct ct_arena *me
 	if (remedy)
 		return remedy;
 	if (!damaged) {
-		f->note = ct_own_part(memory, CT_PART_UNKNOWN_LOSS, CT_NO_WORDS);
-		return ct_own_part(memory, CT_PART_CHECK_COPIES, CT_NO_WORDS);
+		f->note = ct_finding_part(memory, CT_PART_UNKNOWN_LOSS, CT_NO_WORDS);
+		return ct_finding_part(memory, CT_PART_CHECK_COPIES, CT_NO_WORDS);
 	}
 	/* A file that its own machine has cut off by itself is not a bad copy. */
 	is_dead = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes;
-	f->note = ct_own_part(memory, is_dead ? CT_PART_DIED_WRITING : CT_PART_DAMAGED,
-			      CT_WORDS({ "{damage}", damaged->damage_why }));
-	return ct_own_part(memory, is_dead ? CT_PART_SEE_MISSING_RECORDS : CT_PART_COPY_AGAIN,
-			   CT_NO_WORDS);
+	f->note = ct_finding_part(memory, is_dead ? CT_PART_DIED_WRITING : CT_PART_DAMAGED,
+				  CT_WORDS({ "{damage}", damaged->damage_why }));
+	return ct_finding_part(memory, is_dead ? CT_PART_SEE_MISSING_RECORDS : CT_PART_COPY_AGAIN,
+			       CT_NO_WORDS);
 }
 
 void ct_finding_dropped_records(const struct ct_model *model, const struct ct_report *report,
@@ -80,13 +80,14 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 					    (unsigned long long)report->dropped_records,
 					    unknown ? "+" : "");
 	ct_finding_say(
-		list, f, CT_OWN_DROPPED,
+		list, f, CT_TEXT_DROPPED,
 		CT_WORDS({ "{records}",
 			   unknown && !report->dropped_records
-				   ? ct_own_part(memory, CT_PART_UNKNOWN_NUMBER, CT_NO_WORDS)
+				   ? ct_finding_part(memory, CT_PART_UNKNOWN_NUMBER, CT_NO_WORDS)
 				   : records },
-			 { "{ranks}", n ? ct_ranks_words(memory, f->ranks, n, CT_RANKS_SHOWN)
-					: ct_own_part(memory, CT_PART_UNKNOWN_RANKS, CT_NO_WORDS) },
+			 { "{ranks}",
+			   n ? ct_ranks_words(memory, f->ranks, n, CT_RANKS_SHOWN)
+			     : ct_finding_part(memory, CT_PART_UNKNOWN_RANKS, CT_NO_WORDS) },
 			 { "{reason}", reason }, { "{remedy}", remedy_of(report, memory, f) }));
 	ct_finding_put(list, f, "records", "%s", records);
 	ct_finding_put_who(list, f);

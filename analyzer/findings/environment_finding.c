@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/findings/environment_finding.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/model/names.h"
 
 /* size: names in the line, and in the cause. */
@@ -47,14 +47,14 @@ static const char *describe(struct ct_arena *memory, const struct ct_report_env_
 	for (size_t v = 0; v < d->n_values && v < NAMES_SHOWN; v++) {
 		const char *value = d->values[v].value
 					    ? ct_arena_printf(memory, "%.60s", d->values[v].value)
-					    : ct_own_part(memory, CT_PART_NOT_SET, CT_NO_WORDS);
+					    : ct_finding_part(memory, CT_PART_NOT_SET, CT_NO_WORDS);
 		const char *ranks = ct_ranks_words(memory, d->values[v].ranks, d->values[v].n_ranks,
 						   CT_RANKS_SHOWN);
 
 		text = ct_arena_printf(
 			memory, "%s%s %s", text, v ? "," : "",
-			ct_own_part(memory, CT_PART_VALUE_OF_RANKS,
-				    CT_WORDS({ "{value}", value }, { "{ranks}", ranks })));
+			ct_finding_part(memory, CT_PART_VALUE_OF_RANKS,
+					CT_WORDS({ "{value}", value }, { "{ranks}", ranks })));
 	}
 	return text;
 }
@@ -105,7 +105,7 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 	ct_finding_ranks(list, f, ranks, n_ranks);
 	ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN);
 	names = ct_arena_printf(memory, "%s%s", names, n > (int)NAMES_SHOWN ? ",..." : "");
-	ct_finding_say(list, f, CT_OWN_ENVIRONMENT_DIFFERS,
+	ct_finding_say(list, f, CT_TEXT_ENVIRONMENT_DIFFERS,
 		       CT_WORDS({ "{names}", names }, { "{values}", cause }));
 	ct_finding_put(list, f, "names", "%s", names);
 	ct_finding_put_who(list, f);
@@ -142,7 +142,7 @@ static void add_unread(const struct ct_report *report, struct ct_findings *list)
 		if (from->unread[i].is_misspelt)
 			f->severity = CT_SEVERITY_WARNING;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	ct_finding_say(list, f, CT_OWN_NOT_READ,
+	ct_finding_say(list, f, CT_TEXT_NOT_READ,
 		       CT_WORDS({ "{names}", names }, { "{instead}", instead }));
 	ct_finding_ranks(list, f, from->unread[0].ranks, from->unread[0].n_ranks);
 	ct_finding_evidence(list, f, "settings_not_read", (double)from->n_unread, "count", NAN);

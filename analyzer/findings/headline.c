@@ -7,7 +7,7 @@
 #include "analyzer/base/template.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/finding_list.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/model/comm_spec.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
@@ -71,7 +71,7 @@ const char *ct_finding_per_step(const struct ct_finding *f, const struct ct_repo
 	struct ct_unit_range cost;
 
 	if (f->time_lost_ns == CT_UNKNOWN)
-		return ct_own_part(report->memory, CT_PART_UNKNOWN_TIME, CT_NO_WORDS);
+		return ct_finding_part(report->memory, CT_PART_UNKNOWN_TIME, CT_NO_WORDS);
 	if (has_steps)
 		per_step = isnan(f->per_step_ns)
 				   ? f->time_lost_pct / 100 * ct_step_time_ns(&report->step_time) /
@@ -169,9 +169,9 @@ static const char *every_text(const struct ct_finding *f, struct ct_arena *memor
 	double every = ct_finding_fact(f, "every");
 
 	if (every > 0)
-		return ct_own_part(memory, CT_PART_EVERY_STEPS,
-				   CT_WORDS({ "{n}", ct_arena_printf(memory, "%.0f", every) }));
-	return ct_own_part(memory, CT_PART_NOW_AND_THEN, CT_NO_WORDS);
+		return ct_finding_part(memory, CT_PART_EVERY_STEPS,
+				       CT_WORDS({ "{n}", ct_arena_printf(memory, "%.0f", every) }));
+	return ct_finding_part(memory, CT_PART_NOW_AND_THEN, CT_NO_WORDS);
 }
 
 static const char *fill(const struct ct_finding *f, const struct ct_report *report,
@@ -189,9 +189,9 @@ static const char *fill(const struct ct_finding *f, const struct ct_report *repo
 		{ "{their}", f->n_ranks == 1 ? "its" : "their" },
 		{ "{cost}", cost_text(f, report, detail->is_brief) },
 		{ "{share}", share_text(f, report) },
-		{ "{own}", f->headline ? f->headline
-			   : f->cause  ? f->cause
-				       : "" },
+		{ "{what}", f->headline ? f->headline
+			    : f->cause	? f->cause
+					: "" },
 		{ "{stage}", stage },
 		{ "{stalls}", fact_ns(f, "stall_mean", memory) },
 		{ "{every}", every_text(f, memory) },

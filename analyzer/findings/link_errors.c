@@ -6,7 +6,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/transport.h"
 #include "analyzer/model/model.h"
@@ -126,13 +126,14 @@ static void add_finding(const struct ct_model *model, const struct ailing *a,
 	f->begin_at_ns = a->host->begin_at_ns;
 	f->end_at_ns = a->host->end_at_ns;
 	ct_finding_say(list, f,
-		       a->severity == CT_SEVERITY_CRITICAL ? CT_OWN_PORT_DOWN : CT_OWN_PORT_ERRORS,
+		       a->severity == CT_SEVERITY_CRITICAL ? CT_TEXT_PORT_DOWN
+							   : CT_TEXT_PORT_ERRORS,
 		       CT_WORDS({ "{port}", a->port->name }, { "{host}", host },
 				{ "{n}", ct_text_count(a->errors).s },
 				{ "{time}", ct_prose_ns(a->host->sampled_ns).s }));
-	f->command = ct_own_part(list->memory,
-				 a->port->is_ib ? CT_PART_RUN_IBQUERYERRORS : CT_PART_RUN_ETHTOOL,
-				 CT_WORDS({ "{port}", a->port->name }));
+	f->command = ct_finding_part(
+		list->memory, a->port->is_ib ? CT_PART_RUN_IBQUERYERRORS : CT_PART_RUN_ETHTOOL,
+		CT_WORDS({ "{port}", a->port->name }));
 	ct_finding_put_who(list, f);
 	ct_finding_put(list, f, "port", "%s", a->port->name);
 	put_counters(list, f, a);

@@ -6,8 +6,8 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/link_findings.h"
-#include "analyzer/findings/own_text.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/slow_ops.h"
 #include "analyzer/model/model.h"
@@ -203,15 +203,15 @@ static void put_who(const struct link_finding *m, struct ct_finding *f)
 		put_ends(m, t, f);
 }
 
-static enum ct_own_row row_of(const struct link_finding *m, const struct ct_cause *cause)
+static enum ct_finding_text row_of(const struct link_finding *m, const struct ct_cause *cause)
 {
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 
 	if (t->is_edge && m->n_paths == 1)
-		return cause->is_exact ? CT_OWN_SLOW_MESSAGES : CT_OWN_SLOW_MESSAGES_OF_SOME;
+		return cause->is_exact ? CT_TEXT_SLOW_MESSAGES : CT_TEXT_SLOW_MESSAGES_OF_SOME;
 	if (cause->kind == CT_CAUSE_LINK)
-		return cause->is_exact ? CT_OWN_SLOW_LINK : CT_OWN_SLOW_LINK_OF_SOME;
-	return cause->is_exact ? CT_OWN_SLOW_MEMBER : CT_OWN_SLOW_MEMBER_OF_SOME;
+		return cause->is_exact ? CT_TEXT_SLOW_LINK : CT_TEXT_SLOW_LINK_OF_SOME;
+	return cause->is_exact ? CT_TEXT_SLOW_MEMBER : CT_TEXT_SLOW_MEMBER_OF_SOME;
 }
 
 /* The cause, and the next step for the user. In a ring each member has two neighbors, which NCCL
@@ -220,24 +220,25 @@ static void say_cause(const struct link_finding *m, const struct ct_cause *cause
 		      struct ct_finding *f)
 {
 	struct ct_arena *memory = m->list->memory;
-	enum ct_own_part parts = m->between_hosts ? CT_PART_LINK_NETWORK
-				 : m->on_gpu	  ? CT_PART_LINK_GPU
-						  : CT_PART_LINK_HOST;
+	enum ct_finding_part parts = m->between_hosts ? CT_PART_LINK_NETWORK
+				     : m->on_gpu      ? CT_PART_LINK_GPU
+						      : CT_PART_LINK_HOST;
 	const char *ranks = ct_ranks_words(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN), * or = "";
 
 	if (cause->is_exact && cause->kind == CT_CAUSE_LINK)
-		ranks = ct_own_part(memory, CT_PART_LINK_BETWEEN, CT_WORDS({ "{ranks}", ranks }));
+		ranks = ct_finding_part(memory, CT_PART_LINK_BETWEEN,
+					CT_WORDS({ "{ranks}", ranks }));
 	if (m->on_gpu)
-		or = ct_own_part(memory,
-				 cause->is_exact ? CT_PART_LINK_OR_SMS : CT_PART_LINK_OR_PLUGIN,
-				 CT_NO_WORDS);
+		or = ct_finding_part(memory,
+				     cause->is_exact ? CT_PART_LINK_OR_SMS : CT_PART_LINK_OR_PLUGIN,
+				     CT_NO_WORDS);
 	ct_finding_say(m->list, f, row_of(m, cause),
-		       CT_WORDS({ "{parts}", ct_own_part(memory, parts, CT_NO_WORDS) },
+		       CT_WORDS({ "{parts}", ct_finding_part(memory, parts, CT_NO_WORDS) },
 				{ "{ranks}", ranks }, { "{or}", or }));
 	if (m->between_hosts || m->on_gpu)
-		f->command = ct_own_part(memory,
-					 m->between_hosts ? CT_PART_RUN_IBSTAT : CT_PART_RUN_NVLINK,
-					 CT_NO_WORDS);
+		f->command = ct_finding_part(
+			memory, m->between_hosts ? CT_PART_RUN_IBSTAT : CT_PART_RUN_NVLINK,
+			CT_NO_WORDS);
 }
 
 static enum ct_confidence confidence_of(const struct link_finding *m, const struct ct_cause *cause)
@@ -343,7 +344,7 @@ static void find_slow_ops(struct link_finding *m, uint32_t track, const struct c
 		return;
 	}
 	f->confidence = CT_CONFIDENCE_LOW;
-	ct_finding_say(m->list, f, CT_OWN_SLOW_OP, CT_NO_WORDS);
+	ct_finding_say(m->list, f, CT_TEXT_SLOW_OP, CT_NO_WORDS);
 	ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN);
 	ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN);
 	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", CT_HARDLY_ANY);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/order_maker.h"
-#include "analyzer/findings/own_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/order_book.h"
@@ -94,7 +94,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 		return 0;
 	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call);
 	add_uneven_facts(k, u);
-	ct_finding_say(k->list, k->f, u->by_leaving ? CT_OWN_LEFT_COMM : CT_OWN_STOPPED,
+	ct_finding_say(k->list, k->f, u->by_leaving ? CT_TEXT_LEFT_COMM : CT_TEXT_STOPPED,
 		       CT_WORDS({ "{stopped}", ct_order_ranks_words(k, CT_DIVERGENCE_ODD) },
 				{ "{waiting}", ct_order_ranks_words(k, CT_DIVERGENCE_USUAL) },
 				{ "{wait}", u->failed		? "failed"

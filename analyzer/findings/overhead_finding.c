@@ -5,7 +5,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/model/names.h"
 #include "trace/status.h"
 
@@ -34,7 +34,7 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	f->severity = dear ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	ct_finding_say(
-		list, f, dear ? CT_OWN_OVERHEAD : CT_OWN_UNTIMED_LAUNCHES,
+		list, f, dear ? CT_TEXT_OVERHEAD : CT_TEXT_UNTIMED_LAUNCHES,
 		CT_WORDS({ "{share}",
 			   ct_prose_pct(dear ? report->overhead_pct : 100 * report->run.timed_ratio)
 				   .s },

@@ -7,8 +7,8 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/overlap_findings.h"
-#include "analyzer/findings/own_text.h"
 #include "analyzer/model/comm_spec.h"
 #include "analyzer/model/report_rows.h"
 #include "analyzer/overlap/overlap.h"
@@ -140,7 +140,7 @@ static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
 	set_loss(s, list, p->pct, p->err_pct,
 		 p->pct > CT_EXPOSED_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO, f);
 	f->comm_hash = p->comm->hash;
-	ct_finding_say(list, f, p->alike == 1 ? CT_OWN_EXPOSED_COMM : CT_OWN_EXPOSED_COMMS,
+	ct_finding_say(list, f, p->alike == 1 ? CT_TEXT_EXPOSED_COMM : CT_TEXT_EXPOSED_COMMS,
 		       CT_WORDS({ "{comm}", ct_arena_printf(list->memory, "%s",
 							    ct_comm_digits(p->comm->hash).s) },
 				{ "{role}", role }));
@@ -195,7 +195,7 @@ static void find_share(const struct ct_study *s, const struct exposed_comm *most
 			    ? REPORTED_ONE
 			    : REPORTED_SHARE;
 	f->comm_hash = *reported == REPORTED_ONE && most->alike == 1 ? most->comm->hash : 0;
-	ct_finding_say(list, f, CT_OWN_EXPOSED_ALL, CT_NO_WORDS);
+	ct_finding_say(list, f, CT_TEXT_EXPOSED_ALL, CT_NO_WORDS);
 	ct_finding_put_err(list, f, "transfer", ct_text_pct(e->median_pct - e->wait_pct).s,
 			   ct_text_pct(e->err_pct).s);
 	ct_finding_put(list, f, "of", "%s", of);
@@ -275,7 +275,7 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	set_loss(s, list, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARNING, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_hash = b->comm->hash;
-	ct_finding_say(list, f, CT_OWN_BUBBLE, CT_NO_WORDS);
+	ct_finding_say(list, f, CT_TEXT_BUBBLE, CT_NO_WORDS);
 	ct_finding_put_comm(list, f, b->comm->hash);
 	ct_finding_put(list, f, "role", "pp");
 	ct_finding_put(list, f, "pipelines", "%u", n);

@@ -4,8 +4,8 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/order_maker.h"
-#include "analyzer/findings/own_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/order_book.h"
@@ -64,7 +64,7 @@ static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 	begin_finding(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
 	k->f->severity = CT_SEVERITY_WARNING;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
-	ct_finding_say(k->list, k->f, CT_OWN_UNRECEIVED,
+	ct_finding_say(k->list, k->f, CT_TEXT_UNRECEIVED,
 		       CT_WORDS({ "{messages}", ct_arena_printf(k->list->memory, "%llu message%s",
 								(unsigned long long)pair->unmatched,
 								one ? "" : "s") },
@@ -115,10 +115,10 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	if (send.bytes == recv.bytes)
 		k->f->severity = CT_SEVERITY_WARNING;
 	if (only >= 0)
-		always = ct_own_part(memory, CT_PART_IN_EVERY_PAIR,
-				     CT_WORDS({ "{rank}", ct_text_rank(rank_of(k, only)).s }));
+		always = ct_finding_part(memory, CT_PART_IN_EVERY_PAIR,
+					 CT_WORDS({ "{rank}", ct_text_rank(rank_of(k, only)).s }));
 	ct_finding_say(
-		k->list, k->f, send.bytes == recv.bytes ? CT_OWN_UNFIT_TYPE : CT_OWN_UNFIT_SIZE,
+		k->list, k->f, send.bytes == recv.bytes ? CT_TEXT_UNFIT_TYPE : CT_TEXT_UNFIT_SIZE,
 		CT_WORDS({ "{field}", field }, { "{src}", ct_text_rank(rank_of(k, pair->src)).s },
 			 { "{sent}", ct_arena_printf(memory, "%llu %s",
 						     (unsigned long long)send.count, from) },
@@ -219,7 +219,7 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	ct_order_evidence(k, "stopped", "count", n_stopped);
 	ct_order_evidence(k, "waiting", "count", n_waiting);
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
-	ct_finding_say(k->list, k->f, CT_OWN_AWAITED,
+	ct_finding_say(k->list, k->f, CT_TEXT_AWAITED,
 		       CT_WORDS({ "{stopped}", ct_order_ranks_words(k, CT_DIVERGENCE_ODD) },
 				{ "{waiting}", ct_order_ranks_words(k, CT_DIVERGENCE_USUAL) },
 				{ "{wait}", n_waiting == 1 ? "waits" : "wait" },

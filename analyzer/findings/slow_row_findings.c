@@ -9,7 +9,7 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/model/names.h"
@@ -87,11 +87,11 @@ static const char *others_text(const struct slow_findings *t)
 		n++;
 		text = ct_arena_printf(
 			memory, "%s%s%s", text, before,
-			ct_own_part(memory,
-				    row->kind == CT_SLOW_STAGE	? CT_PART_SLOW_STAGE
-				    : row->kind == CT_SLOW_HOST ? CT_PART_SLOW_HOST
-								: CT_PART_SLOW_GROUP,
-				    CT_WORDS({ "{stage}", ct_text_exact(row->which).s })));
+			ct_finding_part(memory,
+					row->kind == CT_SLOW_STAGE  ? CT_PART_SLOW_STAGE
+					: row->kind == CT_SLOW_HOST ? CT_PART_SLOW_HOST
+								    : CT_PART_SLOW_GROUP,
+					CT_WORDS({ "{stage}", ct_text_exact(row->which).s })));
 	}
 	return text;
 }
@@ -112,10 +112,10 @@ static int is_stage_a_host(const struct ct_model *model, const struct ct_slow_ro
 
 #define NOTE_WORDS 4u /* size: of a note on the loss */
 
-static void add_note(const struct slow_findings *t, struct ct_finding *f, enum ct_own_part part,
+static void add_note(const struct slow_findings *t, struct ct_finding *f, enum ct_finding_part part,
 		     const struct ct_word words[NOTE_WORDS])
 {
-	const char *text = ct_own_part(t->list->memory, part, words, NOTE_WORDS);
+	const char *text = ct_finding_part(t->list->memory, part, words, NOTE_WORDS);
 
 	f->note = f->note ? ct_arena_printf(t->list->memory, "%s; %s", f->note, text) : text;
 }
@@ -197,7 +197,7 @@ static struct cores cores_of(const struct slow_findings *t, const struct ct_slow
 	cores.are_short = 1;
 	cores.are_short_for_all |= others >= loss;
 	cores.explain_it = theirs - others >= CT_MOST * loss;
-	f->waited_for_cores = ct_own_part(
+	f->waited_for_cores = ct_finding_part(
 		memory, CT_PART_WAITED_FOR_CORES,
 		CT_WORDS({ "{ranks}",
 			   ct_ranks_words(memory, f->ranks, f->n_ranks, CT_RANKS_SHOWN) },
@@ -387,7 +387,7 @@ static const char *slowest_text(const struct slow_findings *t)
 	if (!n)
 		return NULL;
 	qsort(ranks, n, sizeof(*ranks), ct_by_int);
-	return ct_own_part(
+	return ct_finding_part(
 		memory, CT_PART_SLOWEST_IN_ALL,
 		CT_WORDS({ "{ranks}", ct_ranks_words(memory, ranks, n, CT_RANKS_SHOWN) }));
 }
@@ -407,10 +407,10 @@ static void add_imbalance(struct slow_findings *t, double ns)
 
 	/* stalls explain a part of it */
 	if (j->rows.singles_ns >= ns / 2)
-		f->note = ct_own_part(t->list->memory,
-				      j->rows.n_stalled > 1 ? CT_PART_STALLS_OF_RANKS
-							    : CT_PART_SINGLE_STEPS,
-				      CT_WORDS({ "{n}", ct_text_exact(j->rows.n_stalled).s }));
+		f->note = ct_finding_part(t->list->memory,
+					  j->rows.n_stalled > 1 ? CT_PART_STALLS_OF_RANKS
+								: CT_PART_SINGLE_STEPS,
+					  CT_WORDS({ "{n}", ct_text_exact(j->rows.n_stalled).s }));
 	f->is_replayed = 1;
 	ct_finding_loss(t->list, f, lost, ct_replay_of_run(j, err, run),
 			(double)lost * ct_replay_in_steps(j));

@@ -5,7 +5,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
-#include "analyzer/findings/own_text.h"
+#include "analyzer/findings/finding_text.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/crossing.h"
 #include "analyzer/model/model.h"
@@ -108,9 +108,9 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 	f->begin_at_ns = s->begin_at_ns;
 	f->end_at_ns = s->end_at_ns;
 	ct_finding_say(
-		list, f, s->reason ? CT_OWN_SOCKETS_SET : CT_OWN_SOCKETS,
-		CT_WORDS({ "{who}", f->n_hosts > 1 ? ct_own_part(memory, CT_PART_AND_OTHERS,
-								 CT_WORDS({ "{host}", host }))
+		list, f, s->reason ? CT_TEXT_SOCKETS_SET : CT_TEXT_SOCKETS,
+		CT_WORDS({ "{who}", f->n_hosts > 1 ? ct_finding_part(memory, CT_PART_AND_OTHERS,
+								     CT_WORDS({ "{host}", host }))
 						   : host },
 			 { "{bytes}", ct_prose_bytes((uint64_t)(s->ethernet + s->ipoib)).s },
 			 { "{setting}", s->reason ? s->reason->fact + strlen("env.") : NULL },

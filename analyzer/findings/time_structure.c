@@ -112,7 +112,7 @@ static int is_stalls(const struct ct_finding *f)
 	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
 }
 
-/* OWN: the known part is less than its error, or explains too small a part of the loss. */
+/* FINDING: the known part is less than its error, or explains too small a part of the loss. */
 static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why, double share)
 {
 	double known = why->host_ns + why->stream_ns;

@@ -46,7 +46,7 @@ void ct_verdict_add(struct ct_report *report, const char *text);
 /* Appends to the sentence only, not to the notes: another finding, which has a headline. */
 void ct_verdict_mention(struct ct_report *report, const char *text);
 
-/* ---- findings: finding_text.c ---- */
+/* ---- findings: verdict_text.c ---- */
 
 /* The verdict of a finding: contradictions, stragglers, links, stalls, a change. Slow transfers
  * without a particular rank are NOT_ENOUGH_EVIDENCE. headlines.def has the verdict of each kind. */

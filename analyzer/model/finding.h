@@ -63,7 +63,7 @@ enum ct_finding_kind {
 	CT_FINDING_MAP(CT_FINDING_ENUM)
 #undef CT_FINDING_ENUM
 };
-/* Causes that findings have in common; OWN: the finding has its own words. */
+/* Causes that findings have in common; FINDING: the finding has its own words. */
 enum ct_why {
 	CT_WHY_OWN,
 #define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
