@@ -129,7 +129,7 @@ static void begin(void)
 	model.run.duration_ns = 100000000;
 	model.run.comm_share_pct = NAN;
 	model.run.time_err_p50_ns = 1000;
-	model.exposed = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, NAN };
+	model.exposed = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, NAN, NULL };
 	model.whatif.free_gain_pct = model.whatif.balance_ratio = NAN;
 }
 
