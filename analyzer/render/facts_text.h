@@ -20,8 +20,9 @@ void ct_findings_text(struct ct_text *text, const struct ct_report *report, int 
 		      const struct ct_text_detail *detail);
 /* A line for each baseline check that failed, and how many passed; with `verbose` for each. */
 void ct_expect_text(struct ct_text *text, const struct ct_report *report, int verbose);
-/* The run in a few lines: step time, exposed communication, data quality. */
-void ct_summary_text(struct ct_text *text, const struct ct_report *report);
+/* The run in a few lines: step time, exposed communication (with `verbose` also why it is unknown),
+ * data quality. */
+void ct_summary_text(struct ct_text *text, const struct ct_report *report, int verbose);
 
 /* How the run was timed; and what was set and what became of it in one process, "sample 4,
  * duty 10.0 s/60.0 s ...", into `to`: empty without a GPU. */

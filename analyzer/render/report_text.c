@@ -467,7 +467,7 @@ static void write_report(struct ct_text *text, const struct ct_report *report,
 	write_in_flight(text, report, top ? top : verbose ? MOST_IN_FLIGHT : FEW_IN_FLIGHT);
 	if (report->n_ended || report->n_in_flight)
 		ct_text_empty(text);
-	ct_summary_text(text, report);
+	ct_summary_text(text, report, verbose);
 	if (verbose)
 		write_facts(text, report);
 	write_table(text, report, verbose, detail->rows);

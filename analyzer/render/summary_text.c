@@ -83,11 +83,12 @@ static double overlap_pct(const struct ct_report *report)
 	return comm_ns > 0 ? 100 * hidden_ns / comm_ns : NAN;
 }
 
-static void write_exposed(struct ct_text *text, const struct ct_report *report)
+static void write_exposed(struct ct_text *text, const struct ct_report *report, int verbose)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	const char *of = ct_step_time_name(&report->step_time);
 	double hidden_pct = overlap_pct(report);
+	const char *why = verbose ? e->why : NULL;
 	char parts[96] = "", overlap[48] = "";
 
 	if (isnan(e->median_pct)) {
@@ -98,7 +99,7 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 				     "communication  %s of %s (busiest rank), exposed "
 				     "communication n/a%s%s",
 				     ct_prose_pct(report->run.comm_share_pct).s, of,
-				     e->why ? ": " : "", e->why ? e->why : "");
+				     why ? ": " : "", why ? why : "");
 		return;
 	}
 	if (!isnan(e->wait_pct))
@@ -161,14 +162,14 @@ static void write_quality(struct ct_text *text, const struct ct_report *report)
 			     report->invisible[0].what, report->invisible[0].why);
 }
 
-void ct_summary_text(struct ct_text *text, const struct ct_report *report)
+void ct_summary_text(struct ct_text *text, const struct ct_report *report, int verbose)
 {
 	struct ct_text screen = ct_text_screen(text);
 
 	write_run(&screen, &report->run);
 	write_steps(&screen, &report->steps);
 	write_throughput(&screen, &report->throughput);
-	write_exposed(&screen, report);
+	write_exposed(&screen, report, verbose);
 	write_quality(&screen, report);
 	text->lines = screen.lines;
 }

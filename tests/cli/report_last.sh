@@ -57,6 +57,6 @@ done
 # Where exposed communication is unknown, the report says why.
 for timing in plugin host off; do
 	commtrace-synth -o $timing --workload ddp --steps 40 --timing $timing >/dev/null
-	commtrace report $timing | grep -A1 '^communication'
+	commtrace report $timing --verbose | grep -A1 '^communication'
 	commtrace report $timing --json | jq -r .exposed_comm.why
 done

@@ -263,12 +263,13 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		    "stages links traffic heatmaps curves clocks "
 		    "dropped what_if scorecard overhead expect ended in_flight not_traced omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
-	assert_keys(json_object_get(o, "run"),
-		    "dir job restart starts begin_unix_ns duration_ns omitted_ns hang_why "
-		    "ranks_expected ranks_seen "
-		    "ranks_missing hosts backends complete timing timing_why events_from_ns "
-		    "events_until_ns step_overhead_pct step_overhead_err_pct step_overhead_why "
-		    "timed_ratio pct_of");
+	assert_keys(
+		json_object_get(o, "run"),
+		"dir job restart starts begin_unix_ns duration_ns omitted_ns omitted_ops hang_why "
+		"ranks_expected ranks_seen "
+		"ranks_missing hosts backends complete timing timing_why events_from_ns "
+		"events_until_ns step_overhead_pct step_overhead_err_pct step_overhead_why "
+		"timed_ratio pct_of");
 	assert_keys(json_object_get(o, "verdict"),
 		    "code title headline cause note text confidence gain_max_pct advice command");
 	assert_keys(
@@ -296,7 +297,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"idle_waiting_for_compute_ns "
 		"idle_err_ns late_or_slow");
 	assert_keys(json_object_get(o, "exposed_comm"),
-		    "median_pct err_pct wait_pct max_pct transferring_pct covered_pct");
+		    "median_pct err_pct wait_pct max_pct transferring_pct covered_pct why");
 	assert_keys(json_object_get(o, "steps"),
 		    "anchor marker count skipped time_p50_ns time_p99_ns "
 		    "err_ns covered_pct why note recurring items");
