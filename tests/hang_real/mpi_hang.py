@@ -186,7 +186,7 @@ def is_ours(pid, folder):
 
 def wait_for_end(pid):
     """Whom its launcher has killed and not waited for may take a while. A number that has come again only costs time."""
-    limit = time.monotonic() + 5
+    limit = time.monotonic() + 30
     while time.monotonic() < limit:
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":
