@@ -78,6 +78,7 @@ static void a_program_is_what_the_process_runs_else_its_executable(void **state)
 	assert_string_equal(r->processes[1].program, "-m pkg.train");
 	assert_string_equal(r->processes[2].program, "python3");
 	assert_string_equal(r->processes[0].exe, "/usr/bin/python3");
+	ct_report_free(r);
 }
 
 static void exactly_what_differs_is_listed_with_who_has_what(void **state)
