@@ -23,4 +23,9 @@ struct ct_word {
 const char *ct_template_fill(struct ct_arena *memory, const char *pattern,
 			     const struct ct_word *words, size_t n);
 
+/* The same with `common` words, which are looked up before the others. */
+const char *ct_template_fill_with(struct ct_arena *memory, const char *pattern,
+				  const struct ct_word *common, size_t n_common,
+				  const struct ct_word *words, size_t n);
+
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/findings/finding_text.h"
 
-#define MOST_WORDS 16u /* size: of a row */
-
 static const struct text_row {
 	const char *headline, *cause, *advice, *command;
 } rows[] = {
@@ -20,16 +18,12 @@ static const char *const parts[] = {
 static void fill(struct ct_arena *memory, const char *pattern, const struct ct_word *words,
 		 size_t n, const char **text)
 {
-	struct ct_word all[MOST_WORDS] = { { "{ssh}", "{ssh}" },
-					   { "{gpu}", "{gpu}" },
-					   { "{run}", "{run}" } };
-	size_t k = 3;
-
 	if (!pattern)
 		return;
-	for (size_t i = 0; i < n && k < MOST_WORDS; i++)
-		all[k++] = words[i];
-	*text = ct_template_fill(memory, pattern, all, k);
+	*text = ct_template_fill_with(memory, pattern,
+				      CT_WORDS({ "{ssh}", "{ssh}" }, { "{gpu}", "{gpu}" },
+					       { "{run}", "{run}" }),
+				      words, n);
 	*text = *text ? *text : "";
 }
 

@@ -9,8 +9,6 @@
 
 #define WHO_COLUMNS 40u /* size: of ranks and host in a sentence */
 
-#define MOST_WORDS 16u /* size: of a row */
-
 static const struct row {
 	enum ct_verdict_code code;
 	const char *headline, *note, *advice, *command;
@@ -46,17 +44,15 @@ void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
 static const char *fill(const struct ct_report *report, const char *pattern,
 			const struct ct_word *words, size_t n)
 {
-	struct ct_word all[MOST_WORDS] = { { "{of}", ct_step_time_name(&report->step_time) },
-					   { "{run}",
-					     report->run.words ? report->run.words : "RUN" } };
 	const char *text;
 
 	if (!pattern)
 		return NULL;
-	for (size_t i = 0; i < n && i + 2 < MOST_WORDS; i++)
-		all[i + 2] = words[i];
-	text = ct_template_fill(report->memory, pattern, all,
-				n + 2 < MOST_WORDS ? n + 2 : MOST_WORDS);
+	text = ct_template_fill_with(
+		report->memory, pattern,
+		CT_WORDS({ "{of}", ct_step_time_name(&report->step_time) },
+			 { "{run}", report->run.words ? report->run.words : "RUN" }),
+		words, n);
 	return text ? text : "";
 }
 
